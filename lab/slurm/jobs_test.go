@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -382,6 +384,51 @@ func TestOthers(t *testing.T) {
 	if !slices.Equal(d.told, []string{"delete"}) || d.slices["slurm-9"] != nil {
 		t.Errorf("an orphan of its own: %q", d.told)
 	}
+}
+
+// TestFollow: nodes move until Slurm has taken them, one by one, and a new agent moves all where the file that stands
+// is another.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	script := "#!/bin/sh\n[ ! -e '" + dir + "/'$2 ] || exit 1\necho $2 $3 >>'" + dir + "/log'\n"
+	if err := os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lit, alone := network(t, "hybrid:racks=3,hosts=1", [2]int{0, 2}, [2]int{2, 0}), network(t, "hybrid:racks=3,hosts=1")
+	n := alone
+	start := func() *Agent {
+		return &Agent{Broker: Broker{Network: func(context.Context) (Network, error) { return *n, nil }}, Client: &Client{},
+			Version: Version{26, 5}, Kind: Block, File: filepath.Join(dir, "topology.yaml")}
+	}
+	tick := func(a *Agent, what string, fails bool, want ...string) {
+		t.Helper()
+		err := a.follow(t.Context(), time.Unix(0, 0))
+		log, _ := os.ReadFile(filepath.Join(dir, "log"))
+		_ = os.Remove(filepath.Join(dir, "log"))
+		if got := strings.Join(want, "\n"); (err != nil) != fails || strings.TrimSpace(string(log)) != got {
+			t.Errorf("%s: %v, %q, want %q", what, err, log, got)
+		}
+	}
+	const to = " Topology=" + Name + ":"
+	all := []string{"NodeName=h0-0" + to + "tor0", "NodeName=h1-0" + to + "tor1", "NodeName=h2-0" + to + "tor2"}
+	a := start()
+	tick(a, "no file", false, all...)
+	tick(a, "nothing new", false)
+	tick(start(), "a new agent", false)
+	n = lit
+	refusal := filepath.Join(dir, "NodeName=h2-0")
+	if err := os.WriteFile(refusal, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tick(a, "a node that Slurm does not take", true)
+	if err := os.Remove(refusal); err != nil {
+		t.Fatal(err)
+	}
+	tick(a, "it does now", false, "NodeName=h2-0"+to+"tor0")
+	tick(a, "it has", false)
+	n = alone
+	tick(start(), "a new agent, and another file", false, all...)
 }
 
 func TestFiles(t *testing.T) {
