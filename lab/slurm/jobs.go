@@ -230,7 +230,8 @@ const (
 
 // Lost reports whether a job waits for nodes that were chosen, which perhaps have failed or are others' by now.
 func (j *Job) Lost() bool {
-	return j.State == "PENDING" && (j.Mark == placed || j.Mark == releasing) && !strings.HasPrefix(j.Reason, "JobHeld")
+	return j.State == "PENDING" && (j.Mark == placed || j.Mark == releasing) &&
+		!strings.HasPrefix(j.Reason, "JobHeld")
 }
 
 // Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would

@@ -34,7 +34,8 @@ func TestParseWish(t *testing.T) {
 			t.Errorf("%q: %+v, %v, want %+v", comment, got, err, want)
 		}
 	}
-	for _, comment := range []string{"lightloom:", "lightloom:,", "lightloom:circuits=maybe", "lightloom:shape=2", "lightloom:speed=1"} {
+	for _, comment := range []string{"lightloom:", "lightloom:,",
+		"lightloom:circuits=maybe", "lightloom:shape=2", "lightloom:speed=1"} {
 		if _, err := ParseWish(comment); err == nil || hint.Of(err) == "" {
 			t.Errorf("%q: %v", comment, err)
 		}
@@ -310,7 +311,8 @@ func TestWanted(t *testing.T) {
 
 // TestCut: wherever the calls to Slurm are cut off, the job is released in the end, and marked for what it has.
 func TestCut(t *testing.T) {
-	for comment, want := range map[string]string{"lightloom:circuits=required": placed, "lightloom:circuits=wanted": without} {
+	for comment, want := range map[string]string{"lightloom:circuits=required": placed,
+		"lightloom:circuits=wanted": without} {
 		for calls := range 3 {
 			d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: comment, Count: 2},
 				idle: map[string]bool{"h0-0": true, "h0-1": want == placed}, slices: map[string]*apiv1.Slice{}, left: calls + 1}
@@ -362,6 +364,9 @@ func TestOthers(t *testing.T) {
 		Count: 2}, idle: map[string]bool{"h0-0": true, "h0-1": true}, slices: map[string]*apiv1.Slice{}}
 	for name, by := range map[string]string{"slurm-7": "train", "slurm-8": "train", "slurm-07": owner, "slurm--1": owner} {
 		d.slices[name] = &apiv1.Slice{Name: name, Owner: by}
+		if id, ok := jobOf(d.slices[name]); ok {
+			t.Errorf("%s of %s is that of job %d", name, by, id)
+		}
 	}
 	a := Agent{Broker: *d.broker(t)}
 	for range 2 { // orphans are freed at the second look
