@@ -34,15 +34,18 @@ type Agent struct {
 	File    string // the topology file that Slurm reads; empty: it is left alone
 	Kind    string
 
-	suspect     []int  // orphans of the last look: a slice can be older than its job in a list
-	told        []byte // what was written last
-	blocks      map[string]string
-	reconfigure time.Time // the last one
-	stale       bool      // one is due
+	suspect     []int             // orphans of the last look: a slice can be older than its job in a list
+	told        []byte            // what the file holds
+	blocks      map[string]string // that Slurm has nodes in; nil: nothing was looked at
+	reconfigure time.Time         // the last one
+	stale       bool              // one is due
 }
 
 // mostOften is how often Slurm reads its files again at most: each time, it holds all its locks.
 const mostOften = time.Minute
+
+// mostFailed is how many nodes Slurm may refuse in a tick: one alone does not keep others from moving.
+const mostFailed = 4
 
 // Tick does what is due, and returns what went wrong.
 func (a *Agent) Tick(ctx context.Context, now time.Time) error {
@@ -61,7 +64,7 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 	}
 	var held []int
 	for _, x := range all {
-		if id, ok := jobOf(x.Name); ok {
+		if id, ok := jobOf(x); ok {
 			held = append(held, id)
 		}
 	}
@@ -95,6 +98,13 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 	if err := n.Write(&b, Options{Kind: a.Kind, YAML: a.Version.YAML()}); err != nil {
 		return err
 	}
+	if a.blocks == nil {
+		a.told, _ = os.ReadFile(a.File) // without it, Slurm has all to learn
+		a.blocks = map[string]string{}
+		if bytes.Equal(b.Bytes(), a.told) {
+			a.blocks = n.Blocks()
+		}
+	}
 	if !bytes.Equal(b.Bytes(), a.told) {
 		err := durable.Replace(a.File, b.Bytes(), false)
 		if err == nil {
@@ -103,11 +113,11 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 		if err != nil {
 			return fmt.Errorf("write %s: %w", filepath.Base(a.File), err)
 		}
-		first := a.told == nil
-		a.told = bytes.Clone(b.Bytes())
-		if err := a.move(ctx, n.Blocks(), first); err != nil {
-			return err
-		}
+		a.told = b.Bytes()
+		a.stale = a.stale || !a.Version.YAML()
+	}
+	if a.Version.YAML() && a.Kind == Block { // only blocks take nodes while it runs; what else changes is in the file
+		return a.move(ctx, n.Blocks())
 	}
 	if !a.stale || now.Sub(a.reconfigure) < mostOften {
 		return nil
@@ -119,26 +129,20 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// move tells Slurm which nodes are in another block than before.
-func (a *Agent) move(ctx context.Context, blocks map[string]string, first bool) error {
-	before := a.blocks
-	a.blocks = blocks
-	switch {
-	case !a.Version.YAML():
-		a.stale = a.stale || !first
-		return nil
-	case a.Kind != Block:
-		return nil // only blocks take nodes while it runs; what else changes is in the file
-	}
+// move tells Slurm which nodes are in another block than it has them in. What fails is tried again at the next tick.
+func (a *Agent) move(ctx context.Context, blocks map[string]string) error {
+	var errs []error
 	for _, node := range slices.Sorted(maps.Keys(blocks)) {
-		if first || before[node] == blocks[node] {
+		if a.blocks[node] == blocks[node] {
 			continue
 		}
-		if err := a.Client.Move(ctx, node, blocks[node]); err != nil {
-			return err
+		if err := a.Client.Move(ctx, node, blocks[node]); err == nil {
+			a.blocks[node] = blocks[node]
+		} else if errs = append(errs, err); len(errs) == mostFailed {
+			break
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // Run ticks until ctx ends.

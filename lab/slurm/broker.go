@@ -16,16 +16,24 @@ import (
 	"lightloom/controller/torus"
 )
 
-// prefix begins the names of slices that are Slurm's jobs'.
-const prefix = "slurm-"
+// The names of slices that are Slurm's jobs' begin with a prefix, and their owner is the agent.
+const (
+	prefix = "slurm-"
+	owner  = "slurm"
+)
 
 func sliceName(job int) string { return prefix + strconv.Itoa(job) }
 
-// jobOf returns the job of a slice, and whether it is one's.
-func jobOf(slice string) (int, bool) {
-	text, ok := strings.CutPrefix(slice, prefix)
-	id, err := strconv.Atoi(text)
-	return id, ok && err == nil
+// jobOf returns the job of a slice, and whether it is one's. Others can give their slices such names.
+func jobOf(x *apiv1.Slice) (int, bool) {
+	id, err := strconv.Atoi(strings.TrimPrefix(x.Name, prefix))
+	return id, err == nil && id > 0 && x.Owner == owner && x.Name == sliceName(id)
+}
+
+// errOthers is why a job cannot have the slice of its name.
+func errOthers(x *apiv1.Slice) error {
+	return &api.Error{Code: api.Invalid, Err: fmt.Errorf("slice %s is of owner %q: end it, and submit the job again",
+		x.Name, x.Owner)}
 }
 
 // Slicer is the part of a controller that reserves circuits.
@@ -84,6 +92,9 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 	for i := range waiting {
 		j := &waiting[i]
 		if j.Lost() && !slices.ContainsFunc(j.Require, func(n string) bool { return !o.up[n] }) {
+			if j.Mark == releasing { // this was cut off
+				errs = append(errs, b.Slurm.Mark(ctx, j.ID, placed))
+			}
 			continue // it starts soon
 		}
 		if err := b.place(ctx, now, j, &o); err != nil && !errors.Is(err, errBusy) {
@@ -96,11 +107,13 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 // place gives a job its nodes and circuits, and releases it.
 func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) error {
 	wish, err := ParseWish(j.Comment)
-	if err == nil && wish.Circuits == None && wish.Shape == nil {
-		err = errors.New("its comment no longer asks for circuits")
+	if err != nil {
+		return b.refuse(ctx, j, err)
 	}
 	var nodes []string
-	if err == nil {
+	if wish.Circuits == None && wish.Shape == nil {
+		err = errors.New("its comment no longer asks for circuits")
+	} else {
 		nodes, err = b.hold(ctx, j, &wish, o)
 	}
 	switch {
@@ -109,10 +122,12 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 		return err
 	case wish.Circuits != Required:
 		b.Say("job %d starts without circuits: %v", j.ID, err)
-		return errors.Join(b.Free(ctx, j.ID), b.Slurm.Mark(ctx, j.ID, without), b.Slurm.Release(ctx, j.ID))
+		if err := errors.Join(b.Free(ctx, j.ID), b.Slurm.Release(ctx, j.ID)); err != nil {
+			return err
+		}
+		return b.Slurm.Mark(ctx, j.ID, without)
 	case api.CodeOf(err) == api.Invalid:
-		b.Say("job %d stays held: %v", j.ID, err)
-		return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(err.Error(), "\n", " "))
+		return b.refuse(ctx, j, err)
 	default:
 		return err
 	}
@@ -125,7 +140,13 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 		return err
 	}
 	b.Say("job %d starts on %s; released in %d ms", j.ID, strings.Join(nodes, ","), time.Since(decided).Milliseconds())
-	return nil
+	return b.Slurm.Mark(ctx, j.ID, placed)
+}
+
+// refuse leaves a job as it is, with the reason.
+func (b *Broker) refuse(ctx context.Context, j *Job, why error) error {
+	b.Say("job %d stays held: %v", j.ID, why)
+	return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(why.Error(), "\n", " "))
 }
 
 // late reports whether a job has waited long enough for circuits that it only wants.
@@ -145,7 +166,11 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 		return b.holdShape(ctx, j, *wish.Shape)
 	}
 	nodes := j.Require
-	if len(nodes) == 0 || j.Mark == placed {
+	switch byUser := len(nodes) > 0 && j.Mark == held; {
+	case byUser && len(nodes) < j.Count:
+		return nil, &api.Error{Code: api.Invalid,
+			Err: errors.New("--nodelist names fewer nodes than it asks for: name all, or none")}
+	case !byUser:
 		nodes = o.own[j.ID]
 		if len(nodes) != j.Count || slices.ContainsFunc(nodes, func(n string) bool { return !o.up[n] }) {
 			o.give(nodes)
@@ -205,7 +230,7 @@ func (b *Broker) open(ctx context.Context) (o offer, err error) {
 	}
 	o.up, o.busy, o.own = maps.Clone(o.idle), map[string]bool{}, map[int][]string{}
 	for _, x := range all {
-		if id, ok := jobOf(x.Name); ok {
+		if id, ok := jobOf(x); ok {
 			o.own[id] = x.Hosts
 		}
 		o.take(x.Hosts)
@@ -225,8 +250,7 @@ func (n *Network) rackOf(node string) string {
 // holdShape returns the nodes of a slice of a pod, once it is Ready.
 func (b *Broker) holdShape(ctx context.Context, job *Job, shape torus.Shape) ([]string, error) {
 	name := sliceName(job.ID)
-	x, err := b.Slices.CreateSlice(ctx, api.SliceRequest{Request: name + "-" + shape.String(), Name: name, Shape: shape,
-		Owner: "slurm"})
+	x, err := b.create(ctx, api.SliceRequest{Request: name + "-" + shape.String(), Name: name, Shape: shape})
 	if err != nil {
 		return nil, err
 	}
@@ -250,8 +274,11 @@ func (b *Broker) ask(ctx context.Context, id int, nodes []string) (*apiv1.Slice,
 	name, sorted := sliceName(id), slices.Sorted(slices.Values(nodes))
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(strings.Join(sorted, ","))) // it never fails
-	r := api.SliceRequest{Request: fmt.Sprintf("%s-%x", name, h.Sum64()), Name: name, Hosts: sorted, Owner: "slurm"}
+	r := api.SliceRequest{Request: fmt.Sprintf("%s-%x", name, h.Sum64()), Name: name, Hosts: sorted}
 	if old, err := b.Slices.Slice(ctx, name, api.Read{Linearizable: true}); err == nil {
+		if old.Owner != owner {
+			return nil, errOthers(old)
+		}
 		had := slices.Sorted(slices.Values(old.Hosts))
 		if slices.Equal(had, sorted) {
 			return old, nil
@@ -262,7 +289,17 @@ func (b *Broker) ask(ctx context.Context, id int, nodes []string) (*apiv1.Slice,
 	} else if api.CodeOf(err) != api.Unknown {
 		return nil, err
 	}
-	return b.Slices.CreateSlice(ctx, r)
+	return b.create(ctx, r)
+}
+
+// create makes a slice of the agent's. A request that was made before is answered with the slice of then.
+func (b *Broker) create(ctx context.Context, r api.SliceRequest) (*apiv1.Slice, error) {
+	r.Owner = owner
+	x, err := b.Slices.CreateSlice(ctx, r)
+	if err == nil && x.Owner != owner {
+		return nil, errOthers(x)
+	}
+	return x, err
 }
 
 // await waits a moment until a slice is Ready.
@@ -291,9 +328,13 @@ func (b *Broker) await(ctx context.Context, x *apiv1.Slice) error {
 // looks is how often a slice is looked at before others have their turn.
 const looks = 20
 
-// Free ends what a job holds. To free again what is free changes nothing.
+// Free ends what a job holds, and nothing of others. To free again what is free changes nothing.
 func (b *Broker) Free(ctx context.Context, id int) error {
-	if err := b.Slices.DeleteSlice(ctx, sliceName(id)); err != nil && api.CodeOf(err) != api.Unknown {
+	x, err := b.Slices.Slice(ctx, sliceName(id), api.Read{Linearizable: true})
+	if err == nil && x.Owner == owner {
+		err = b.Slices.DeleteSlice(ctx, x.Name)
+	}
+	if err != nil && api.CodeOf(err) != api.Unknown {
 		return err
 	}
 	return nil

@@ -73,10 +73,22 @@ type Host struct {
 	CPUs          int
 }
 
+// What reaches slurm.conf and shells as it stands.
+var (
+	plainHost = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+	plainDir  = regexp.MustCompile(`^[A-Za-z0-9/._-]+$`)
+)
+
 // Files returns the configuration of a Slurm over an emulated fabric, by name.
 func Files(v Version, kind string, n *Network, hosts []Host) (map[string]string, error) {
 	if err := v.Has(kind); err != nil {
 		return nil, err
+	}
+	for _, h := range hosts {
+		if !plainHost.MatchString(h.Name) {
+			return nil, hint.New(fmt.Sprintf("write slurm.conf: host %q is no name of a node", h.Name),
+				"name hosts by letters, digits, dots, dashes and underscores, a letter or digit first")
+		}
 	}
 	files := map[string]string{"job_submit.lua": jobSubmit}
 	files["contexts.yaml"] = "current: slurm\ncontexts:\n  slurm: {socket: " + running + "/api.sock}\n"
@@ -134,9 +146,17 @@ const DefaultRoot = "/var/lib/lightloom/slurm"
 // machine's. version runs slurmctld -V of the machine.
 func FindRoot(dir string, version func() (string, error)) (Root, error) {
 	const remedy = "make one, which takes two minutes: lightloom slurm root " + DefaultRoot
-	r := Root{Dir: dir, User: "nobody"}
-	if dir == "" {
-		r.Dir = DefaultRoot
+	r := Root{Dir: DefaultRoot, User: "nobody"}
+	if dir != "" {
+		var err error
+		if dir, err = filepath.Abs(dir); err != nil {
+			return r, fmt.Errorf("find Slurm: %w", err)
+		}
+		r.Dir = dir
+	}
+	if !plainDir.MatchString(r.Dir) {
+		return r, hint.New(fmt.Sprintf("find Slurm: directory %q is no plain path", r.Dir),
+			"name one of letters, digits, dots, dashes and underscores, such as "+DefaultRoot)
 	}
 	text, err := os.ReadFile(filepath.Join(r.Dir, "etc/lightloom-slurm"))
 	switch {

@@ -2,6 +2,7 @@
 function slurm_job_submit(job, partitions, uid)
   local asked = job.comment and string.match(job.comment, "lightloom:(%S*)")
   if not asked then return slurm.SUCCESS end
+  if not string.find(asked, "[^,]") then asked = "nothing" end
   for word in string.gmatch(asked, "[^,]+") do
     local key, value = string.match(word, "^(%w+)=(.+)$")
     local known = key == "circuits" and (value == "none" or value == "wanted" or value == "required") or
@@ -13,6 +14,10 @@ function slurm_job_submit(job, partitions, uid)
     end
   end
   if string.match(asked, "circuits=none") then return slurm.SUCCESS end
+  if job.array_inx and job.array_inx ~= "" then -- a task gets an id of its own once it starts
+    slurm.log_user("lightloom: arrays get no circuits: submit jobs one by one")
+    return slurm.ERROR
+  end
   job.priority = 0
   job.admin_comment = "lightloom:held"
   return slurm.SUCCESS

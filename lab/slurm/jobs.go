@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"lightloom/controller/torus"
 	"lightloom/southbound/hint"
@@ -37,8 +38,17 @@ func ParseWish(comment string) (Wish, error) {
 		return w, nil
 	}
 	w.Circuits = Wanted
-	word, _, _ := strings.Cut(comment[at+len("lightloom:"):], " ")
+	word := comment[at+len("lightloom:"):]
+	if end := strings.IndexFunc(word, unicode.IsSpace); end >= 0 {
+		word = word[:end]
+	}
+	if strings.Trim(word, ",") == "" {
+		return w, hint.New("read comment: nothing follows lightloom:", remedy)
+	}
 	for part := range strings.SplitSeq(word, ",") {
+		if part == "" {
+			continue // job_submit.lua takes such a word
+		}
 		key, value, _ := strings.Cut(part, "=")
 		switch key {
 		case "circuits":
@@ -68,7 +78,7 @@ type Job struct {
 	Require []string // nodes that it names
 	Reason  string   // why it waits
 	Failed  bool     // a node would not launch it
-	Mark    string   // held, placed, or what anybody else has written
+	Mark    string   // held, releasing, placed, or what anybody else has written
 }
 
 // Gone reports whether a job has no use for circuits any more.
@@ -207,25 +217,28 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
-// The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen, so that
-// others are once one of them fails; or they got no circuits; or cannot have what they ask for.
+// The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen,
+// and they are about to be released; or they were, and get other nodes once one fails; or they got no circuits; or cannot have
+// what they ask for.
 const (
-	held    = "lightloom:held"
-	placed  = "lightloom:placed"
-	without = "lightloom:without"
-	refused = "lightloom:refused: "
+	held      = "lightloom:held"
+	releasing = "lightloom:releasing"
+	placed    = "lightloom:placed"
+	without   = "lightloom:without"
+	refused   = "lightloom:refused: "
 )
 
 // Lost reports whether a job waits for nodes that were chosen, which perhaps have failed or are others' by now.
 func (j *Job) Lost() bool {
-	return j.State == "PENDING" && j.Mark == placed && !strings.HasPrefix(j.Reason, "JobHeld")
+	return j.State == "PENDING" && (j.Mark == placed || j.Mark == releasing) &&
+		!strings.HasPrefix(j.Reason, "JobHeld")
 }
 
 // Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would
 // not launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
 func (j *Job) Held() bool {
 	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") &&
-		(j.Mark == held || j.Mark == placed && j.Failed)
+		(j.Mark == held || j.Mark == releasing || j.Mark == placed && j.Failed)
 }
 
 // Mark writes the administrator's comment of a job.
@@ -240,10 +253,10 @@ func (c *Client) Release(ctx context.Context, job int) error {
 	return err
 }
 
-// Require has a pending job wait for nodes.
+// Require has a pending job wait for nodes, and marks it as one to release.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
 	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
-		"AdminComment="+placed)
+		"AdminComment="+releasing)
 	return err
 }
 

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -25,13 +27,15 @@ func TestParseWish(t *testing.T) {
 		"my run":                                {None, nil},
 		"my lightloom:circuits=required run":    {Required, nil},
 		"lightloom:circuits=none":               {None, nil},
+		"lightloom:,circuits=required,\tmy run": {Required, nil},
 		"lightloom:circuits=wanted,shape=2x2x4": {Wanted, &box},
 	} {
 		if got, err := ParseWish(comment); err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%q: %+v, %v, want %+v", comment, got, err, want)
 		}
 	}
-	for _, comment := range []string{"lightloom:", "lightloom:circuits=maybe", "lightloom:shape=2", "lightloom:speed=1"} {
+	for _, comment := range []string{"lightloom:", "lightloom:,",
+		"lightloom:circuits=maybe", "lightloom:shape=2", "lightloom:speed=1"} {
 		if _, err := ParseWish(comment); err == nil || hint.Of(err) == "" {
 			t.Errorf("%q: %v", comment, err)
 		}
@@ -114,6 +118,16 @@ func TestFindRoot(t *testing.T) {
 	if _, err := FindRoot("/", old); err == nil || !strings.Contains(err.Error(), "too old") {
 		t.Errorf("an old one: %v", err)
 	}
+	for _, dir := range []string{"/srv/a b", "/srv/'; id; '", "/srv/a\n"} {
+		if _, err := FindRoot(dir, old); err == nil || !strings.Contains(err.Error(), "no plain path") || hint.Of(err) == "" {
+			t.Errorf("%q: %v", dir, err)
+		}
+	}
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if r, err := FindRoot(".", missing); err == nil || r.Dir != dir {
+		t.Errorf("a relative path: %q, %v, want %q", r.Dir, err, dir)
+	}
 }
 
 func TestChoose(t *testing.T) {
@@ -160,6 +174,15 @@ type desk struct {
 	slices map[string]*apiv1.Slice
 	told   []string
 	lights int // reads until a new slice is Ready
+	left   int // calls that change a job, of which the last and all after it fail; 0: none does
+}
+
+func (d *desk) cut() error {
+	if d.left == 1 {
+		return errors.New("slurmctld is away")
+	}
+	d.left = max(0, d.left-1)
+	return nil
 }
 
 func (d *desk) CreateSlice(_ context.Context, r api.SliceRequest) (*apiv1.Slice, error) {
@@ -167,7 +190,7 @@ func (d *desk) CreateSlice(_ context.Context, r api.SliceRequest) (*apiv1.Slice,
 		return nil, &api.Error{Code: api.Invalid, Err: errors.New("another slice has that name")}
 	}
 	d.told = append(d.told, "create "+strings.Join(r.Hosts, ","))
-	d.slices[r.Name] = &apiv1.Slice{Name: r.Name, Hosts: r.Hosts, State: string(torus.Activating)}
+	d.slices[r.Name] = &apiv1.Slice{Name: r.Name, Owner: r.Owner, Hosts: r.Hosts, State: string(torus.Activating)}
 	return d.slices[r.Name], nil
 }
 
@@ -203,17 +226,26 @@ func (d *desk) Jobs(context.Context) ([]Job, error) { return []Job{d.job}, nil }
 func (d *desk) Idle(context.Context) (map[string]bool, error) { return maps.Clone(d.idle), nil }
 
 func (d *desk) Require(_ context.Context, id int, nodes []string) error {
+	if err := d.cut(); err != nil {
+		return err
+	}
 	d.told = append(d.told, fmt.Sprint("require ", id, " ", strings.Join(nodes, ",")))
-	d.job.Require, d.job.Mark = nodes, placed
+	d.job.Require, d.job.Mark = nodes, releasing
 	return nil
 }
 
 func (d *desk) Mark(_ context.Context, _ int, mark string) error {
+	if err := d.cut(); err != nil {
+		return err
+	}
 	d.job.Mark = mark
 	return nil
 }
 
 func (d *desk) Release(context.Context, int) error {
+	if err := d.cut(); err != nil {
+		return err
+	}
 	d.told = append(d.told, "release")
 	d.job.Reason = "Resources"
 	return nil
@@ -269,12 +301,139 @@ func TestWanted(t *testing.T) {
 	}
 	d.job.Reason, d.job.Mark, d.job.Comment = "JobHeldUser", held, "lightloom:circuits=required"
 	d.lights = 1 << 30
-	d.idle["h1-0"], d.slices["slurm-7"] = true, &apiv1.Slice{Name: "slurm-7", Hosts: []string{"h0-0", "h1-0"},
-		State: string(torus.Failed), Message: "no rack has so many ports"}
+	d.idle["h1-0"], d.slices["slurm-7"] = true, &apiv1.Slice{Name: "slurm-7", Owner: owner,
+		Hosts: []string{"h0-0", "h1-0"}, State: string(torus.Failed), Message: "no rack has so many ports"}
 	if err := b.Serve(t.Context(), time.Unix(9, 0), []Job{d.job}); err != nil ||
 		d.job.Mark != refused+"no rack has so many ports" {
 		t.Errorf("%v, %q", err, d.job.Mark)
 	}
+}
+
+// TestCut: wherever the calls to Slurm are cut off, the job is released in the end, and marked for what it has.
+func TestCut(t *testing.T) {
+	for comment, want := range map[string]string{"lightloom:circuits=required": placed,
+		"lightloom:circuits=wanted": without} {
+		for calls := range 3 {
+			d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: comment, Count: 2},
+				idle: map[string]bool{"h0-0": true, "h0-1": want == placed}, slices: map[string]*apiv1.Slice{}, left: calls + 1}
+			b := d.broker(t)
+			b.Patient = 0
+			err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+			if cut := want == placed || calls < 2; (err != nil) != cut {
+				t.Errorf("%s, cut after %d: %v", comment, calls, err)
+			}
+			d.left = 0
+			if err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job}); err != nil {
+				t.Error(err)
+			}
+			onItsWay := want == without && calls == 1 // it is released, and its mark is held still
+			if d.job.Reason != "Resources" || d.job.Mark != want && !onItsWay {
+				t.Errorf("%s, cut after %d: %q, %q", comment, calls, d.job.Reason, d.job.Mark)
+			}
+		}
+	}
+}
+
+// TestUnread: a job whose comment is not understood is marked with the reason, whatever it asks for.
+func TestUnread(t *testing.T) {
+	for _, comment := range []string{"lightloom:circuits=required,shape=0x1x1", "lightloom:circuits=wanted,shape=0x1x1",
+		"lightloom:shape=0x1x1", "lightloom:speed=1"} {
+		d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: comment, Count: 1},
+			idle: map[string]bool{"h0-0": true}, slices: map[string]*apiv1.Slice{}}
+		err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+		if err != nil || !strings.HasPrefix(d.job.Mark, refused+"read comment: ") || len(d.told) != 0 {
+			t.Errorf("%q: %v, %q, %q", comment, err, d.job.Mark, d.told)
+		}
+	}
+}
+
+// TestFewNodes: circuits of a job are between all its nodes, so that its user names all of them or none.
+func TestFewNodes(t *testing.T) {
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
+		Count: 3, Require: []string{"h0-0", "h1-0"}}, slices: map[string]*apiv1.Slice{}}
+	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+	if err != nil || d.job.Mark != refused+"--nodelist names fewer nodes than it asks for: name all, or none" ||
+		len(d.told) != 0 {
+		t.Errorf("%v, %q, %q", err, d.job.Mark, d.told)
+	}
+}
+
+// TestOthers: slices of other owners, and those whose names only look like a job's, are left alone.
+func TestOthers(t *testing.T) {
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
+		Count: 2}, idle: map[string]bool{"h0-0": true, "h0-1": true}, slices: map[string]*apiv1.Slice{}}
+	for name, by := range map[string]string{"slurm-7": "train", "slurm-8": "train", "slurm-07": owner, "slurm--1": owner} {
+		d.slices[name] = &apiv1.Slice{Name: name, Owner: by}
+		if id, ok := jobOf(d.slices[name]); ok {
+			t.Errorf("%s of %s is that of job %d", name, by, id)
+		}
+	}
+	a := Agent{Broker: *d.broker(t)}
+	for range 2 { // orphans are freed at the second look
+		if err := a.reconcile(t.Context(), time.Unix(0, 0)); err != nil {
+			t.Error(err)
+		}
+	}
+	if len(d.told) != 0 || d.job.Mark != refused+`slice slurm-7 is of owner "train": end it, and submit the job again` {
+		t.Errorf("%q, %q", d.told, d.job.Mark)
+	}
+	if err := a.Free(t.Context(), 8); err != nil || d.slices["slurm-8"] == nil {
+		t.Errorf("another's slice is freed: %v", err)
+	}
+	d.slices["slurm-9"] = &apiv1.Slice{Name: "slurm-9", Owner: owner}
+	for range 2 {
+		if err := a.reconcile(t.Context(), time.Unix(0, 0)); err != nil {
+			t.Error(err)
+		}
+	}
+	if !slices.Equal(d.told, []string{"delete"}) || d.slices["slurm-9"] != nil {
+		t.Errorf("an orphan of its own: %q", d.told)
+	}
+}
+
+// TestFollow: nodes move until Slurm has taken them, one by one, and a new agent moves all where the file that stands
+// is another.
+func TestFollow(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	script := "#!/bin/sh\n[ ! -e '" + dir + "/'$2 ] || exit 1\necho $2 $3 >>'" + dir + "/log'\n"
+	if err := os.WriteFile(filepath.Join(dir, "scontrol"), []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	lit, alone := network(t, "hybrid:racks=3,hosts=1", [2]int{0, 2}, [2]int{2, 0}), network(t, "hybrid:racks=3,hosts=1")
+	n := alone
+	start := func() *Agent {
+		return &Agent{Broker: Broker{Network: func(context.Context) (Network, error) { return *n, nil }}, Client: &Client{},
+			Version: Version{26, 5}, Kind: Block, File: filepath.Join(dir, "topology.yaml")}
+	}
+	tick := func(a *Agent, what string, fails bool, want ...string) {
+		t.Helper()
+		err := a.follow(t.Context(), time.Unix(0, 0))
+		log, _ := os.ReadFile(filepath.Join(dir, "log"))
+		_ = os.Remove(filepath.Join(dir, "log"))
+		if got := strings.Join(want, "\n"); (err != nil) != fails || strings.TrimSpace(string(log)) != got {
+			t.Errorf("%s: %v, %q, want %q", what, err, log, got)
+		}
+	}
+	const to = " Topology=" + Name + ":"
+	all := []string{"NodeName=h0-0" + to + "tor0", "NodeName=h1-0" + to + "tor1", "NodeName=h2-0" + to + "tor2"}
+	a := start()
+	tick(a, "no file", false, all...)
+	tick(a, "nothing new", false)
+	tick(start(), "a new agent", false)
+	n = lit
+	refusal := filepath.Join(dir, "NodeName=h2-0")
+	if err := os.WriteFile(refusal, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	tick(a, "a node that Slurm does not take", true)
+	if err := os.Remove(refusal); err != nil {
+		t.Fatal(err)
+	}
+	tick(a, "it does now", false, "NodeName=h2-0"+to+"tor0")
+	tick(a, "it has", false)
+	n = alone
+	tick(start(), "a new agent, and another file", false, all...)
 }
 
 func TestFiles(t *testing.T) {
@@ -296,5 +455,11 @@ func TestFiles(t *testing.T) {
 	}
 	if _, err := Files(Version{22, 5}, Block, n, hosts); err == nil {
 		t.Error("22.05 has no block")
+	}
+	for _, name := range []string{"", "-h", "h0;id", "h0 CPUs=9", "h0\n", "$(id)"} {
+		_, err := Files(Version{26, 5}, Tree, n, append(n.hosts(), Host{Name: name}))
+		if err == nil || !strings.Contains(err.Error(), "is no name of a node") || hint.Of(err) == "" {
+			t.Errorf("host %q: %v", name, err)
+		}
 	}
 }
