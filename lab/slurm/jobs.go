@@ -218,8 +218,8 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 }
 
 // The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen,
-// and they are about to be released; or they were, and get other nodes once one fails; or they got no circuits; or cannot have
-// what they ask for.
+// and they are about to be released; or they were, and get other nodes once one fails; or they got no circuits;
+// or cannot have what they ask for.
 const (
 	held      = "lightloom:held"
 	releasing = "lightloom:releasing"
