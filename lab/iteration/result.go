@@ -56,7 +56,7 @@ func newResult(w *training.Workload, out *training.Outcome, mode, network string
 		r.Of = append(r.Of, Collective{c.Op.String(), c.Phase.String(), c.Ranks, int64(c.Bytes), c.Count, c.Mean, c.Max,
 			int64(c.Bus)})
 	}
-	var sum time.Duration
+	sum := 0.0 // of many ranks it can be above what is counted
 	for i := range out.Ranks {
 		k := &out.Ranks[i]
 		one := Rank{Rank: i, End: k.End, Compute: k.Compute, Exposed: k.Exposed()}
@@ -68,9 +68,9 @@ func newResult(w *training.Workload, out *training.Outcome, mode, network string
 		r.Nodes += len(k.Spans)
 		r.ByRank = append(r.ByRank, one)
 		r.Exposed = max(r.Exposed, r.Took-k.Compute)
-		sum += r.Took - k.Compute
+		sum += float64(r.Took - k.Compute)
 	}
-	r.Mean = sum / time.Duration(max(len(out.Ranks), 1))
+	r.Mean = time.Duration(sum / float64(max(len(out.Ranks), 1)))
 	if r.Took > 0 {
 		r.Share = float64(r.Mean) / float64(r.Took)
 	}

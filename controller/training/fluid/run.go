@@ -104,6 +104,9 @@ func (r *run) loop(ctx context.Context) error {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if !(r.events[0].at <= float64(training.MostTime)) {
+			return training.ErrTooLong
+		}
 		r.now = max(r.now, r.events[0].at)
 		for len(r.events) > 0 && r.events[0].at <= r.now+instant {
 			r.happen(heap.Pop(&r.events).(event))
