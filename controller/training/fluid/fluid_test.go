@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -220,6 +221,27 @@ func TestTooLong(t *testing.T) {
 	for _, o := range []Options{slow, {Network: Star(2, nic, latency), Delay: map[int32]time.Duration{1: math.MaxInt64}}} {
 		if out, err := Run(t.Context(), collective(2, training.AllReduce, 4<<40), o); !errors.Is(err, training.ErrTooLong) {
 			t.Errorf("%v, %v", out, err)
+		}
+	}
+}
+
+// TestTooMany: what would take all memory is refused before it is planned, and says which degree to lower.
+func TestTooMany(t *testing.T) {
+	w := collective(4096, training.AllReduce, 1<<20)
+	for r := range w.Ranks {
+		w.Ranks[r].Nodes[0].Phase = training.TensorParallel
+	}
+	_, err := Run(t.Context(), w, Options{Network: Star(4096, nic, latency)})
+	if err == nil || !strings.Contains(err.Error(), "takes 33546240: lower the degree of tensor parallelism (--tensor)") {
+		t.Errorf("%v", err)
+	}
+	for _, x := range []struct {
+		op     training.Op
+		method schedule.Method
+	}{{training.AllToAll, schedule.Auto}, {training.AllReduce, schedule.Tree}} {
+		o := Options{Methods: map[training.Op]schedule.Method{x.op: x.method}}
+		if err := fits(collective(4096, x.op, 1<<20), o); err != nil {
+			t.Error(err)
 		}
 	}
 }

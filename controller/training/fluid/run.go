@@ -66,6 +66,9 @@ func Run(ctx context.Context, w *training.Workload, o Options) (*training.Outcom
 		return nil, fmt.Errorf("run %s: it has %d ranks, and the network %d: give as many of both", w.Name, len(w.Ranks),
 			o.Network.Ranks)
 	}
+	if err := fits(w, o); err != nil {
+		return nil, fmt.Errorf("run %s: %w", w.Name, err)
+	}
 	r := &run{work: w, options: o, links: newSharer(o.Network), byKey: map[key]int32{}, byPair: map[pairOf]int32{},
 		plans: map[planOf]*plan{}, messages: map[pathmap.Bytes]*plan{}, arriving: map[float64][]arrival{}}
 	for _, g := range w.Groups {
