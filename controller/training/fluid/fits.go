@@ -42,8 +42,8 @@ func fits(w *training.Workload, o Options) error {
 		return nil
 	}
 	g := &w.Groups[of.Group]
-	return fmt.Errorf("its collectives have some %d messages, and at most %d are kept: communicator %q has %d ranks, whose "+
-		"%v takes %d: %s", sum, mostMessages, g.Name, len(g.Ranks), of.Op, largest, mend(of))
+	return fmt.Errorf("its collectives have some %d messages, and at most %d are kept: communicator %q has %d ranks, "+
+		"whose %v takes %d: %s", sum, mostMessages, g.Name, len(g.Ranks), of.Op, largest, mend(of))
 }
 
 // mend says what would make a collective smaller.
