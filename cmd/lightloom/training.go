@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -219,8 +220,11 @@ func newTrainingExport() *cobra.Command {
 		if f.job.Skew != 0 {
 			return hint.New("training export: traces cannot say which expert gets how many tokens", "leave --skew away")
 		}
-		if name == "" {
+		if !c.Flags().Changed("name") {
 			name = f.model
+		}
+		if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
+			return usage("write --name job", "training export: --name %q is no name of files in the folder", name)
 		}
 		if err := exportTraces(s, to, name); err != nil {
 			return fmt.Errorf("training export: %w", err)
@@ -230,6 +234,31 @@ func newTrainingExport() *cobra.Command {
 	return c
 }
 
+// othersTraces refuses a folder with traces of that name of ranks that the job does not have: they would count as its.
+func othersTraces(to, name string, ranks int) error {
+	entries, err := os.ReadDir(to)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, e := range entries {
+		middle, ok := strings.CutPrefix(e.Name(), name+".")
+		middle, et := strings.CutSuffix(middle, ".et")
+		if r, err := strconv.ParseUint(middle, 10, 32); ok && et && err == nil && int(r) >= ranks {
+			others = append(others, e.Name())
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	shown := strings.Join(others[:min(len(others), 4)], ", ")
+	if more := len(others) - 4; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return hint.Wrong(hint.New(fmt.Sprintf("%q holds %s of another job, which has more than %d ranks", to, shown, ranks),
+		"remove them, or write another --name or --to"))
+}
+
 // exportTraces writes a file for each rank, and the communicators.
 func exportTraces(s iteration.Source, to, name string) error {
 	w, err := s.Load()
@@ -237,6 +266,9 @@ func exportTraces(s iteration.Source, to, name string) error {
 		return err
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	if err := othersTraces(to, name, len(w.Ranks)); err != nil {
 		return err
 	}
 	for r := range w.Ranks {
