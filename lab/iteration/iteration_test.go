@@ -129,6 +129,17 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.Iterations = 2
+	twice, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Iterations = 1
+	var text bytes.Buffer
+	want := fmt.Sprintf("\n2 iterations take %v, %v each; ", twice.Took, twice.Took/2)
+	if err := twice.Print(&text); err != nil || !strings.Contains(text.String(), want) {
+		t.Errorf("%v, %s does not say %q", err, text.String(), want)
+	}
 	o.Methods, o.Delays = []string{"all-reduce=halving-doubling"}, []string{"0=500ms"}
 	late, err := Run(t.Context(), o)
 	if err != nil {

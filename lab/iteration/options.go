@@ -94,10 +94,15 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	run := o.fluid
 	if o.System != "" {
-		return o.astraSim(ctx, w)
+		run = o.astraSim
 	}
-	return o.fluid(ctx, w)
+	r, err := run(ctx, w)
+	if err == nil && o.Source.Model != nil {
+		r.iterations = o.Source.Model.Iterations
+	}
+	return r, err
 }
 
 // astraSim runs a job by the rules of ASTRA-sim.

@@ -24,8 +24,9 @@ type Result struct {
 	Of      []Collective  `json:"collectives"`
 	ByRank  []Rank        `json:"by_rank"`
 
-	work    *training.Workload
-	outcome *training.Outcome
+	work       *training.Workload
+	outcome    *training.Outcome
+	iterations int // of a generated job; 0: not known
 }
 
 // Collective sums up those of one kind, phase, size of communicator and bytes.
@@ -86,8 +87,12 @@ const shownRanks = 16
 // Print prints what became of a job.
 func (r *Result) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s: %d ranks, %d nodes; %s; %s\n", r.Job, r.Ranks, r.Nodes, r.Network, r.Mode)
-	fmt.Fprintf(out, "iteration time %v; exposed communication %v on average (%.1f %%), %v at most\n", r.Took,
-		r.Mean, 100*r.Share, r.Exposed)
+	took := fmt.Sprintf("iteration time %v", r.Took)
+	if n := r.iterations; n > 1 {
+		took = fmt.Sprintf("%d iterations take %v, %v each", n, r.Took, r.Took/time.Duration(n))
+	}
+	fmt.Fprintf(out, "%s; exposed communication %v on average (%.1f %%), %v at most\n", took, r.Mean, 100*r.Share,
+		r.Exposed)
 	if len(r.Of) > 0 {
 		t := console.NewTable(out, "collective", "phase", "ranks", "bytes", "count", "mean", "longest", "bus bandwidth")
 		t.Right(3, 4, 5, 6, 7, 8)
