@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -133,14 +134,17 @@ func (f *trainingFlags) run(c *cobra.Command, args []string) error {
 	if err := f.parse(c, args); err != nil {
 		return err
 	}
+	t, err := newTimeline(f.timeline)
+	if err != nil {
+		return fmt.Errorf("training run: --timeline: %w", err)
+	}
+	defer t.close()
 	r, err := iteration.Run(c.Context(), f.o)
 	if err != nil {
 		return fmt.Errorf("training run: %w", err)
 	}
-	if f.timeline != "" {
-		if err := writeTimeline(f.timeline, r); err != nil {
-			return fmt.Errorf("training run: %w", err)
-		}
+	if err := t.write(r); err != nil {
+		return fmt.Errorf("training run: --timeline: %w", err)
 	}
 	if f.output == console.OutputJSON {
 		e := json.NewEncoder(c.OutOrStdout())
@@ -182,17 +186,49 @@ func (f *trainingFlags) parse(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// writeTimeline writes a timeline, whole or not at all.
-func writeTimeline(path string, r *iteration.Result) error {
-	file, err := os.Create(path)
-	if err != nil {
+// timeline is a file that takes its name once it is whole. A device or a pipe is written to as it is.
+type timeline struct {
+	path string
+	file *os.File // nil: none is wanted
+}
+
+// newTimeline tries the place of a timeline; an empty path is none.
+func newTimeline(path string) (*timeline, error) {
+	if path == "" {
+		return &timeline{}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &timeline{path, file}, err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".new*")
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	return &timeline{path, file}, err
+}
+
+// write writes the timeline of a result.
+func (t *timeline) write(r *iteration.Result) error {
+	if t.file == nil {
+		return nil
+	}
+	if err := errors.Join(r.WriteTimeline(t.file), t.file.Close()); err != nil || t.file.Name() == t.path {
 		return err
 	}
-	if err := r.WriteTimeline(file); err != nil {
-		file.Close()
-		return err
+	return os.Rename(t.file.Name(), t.path)
+}
+
+// close removes what was not written to its end.
+func (t *timeline) close() {
+	if t.file != nil && t.file.Name() != t.path {
+		t.file.Close()
+		os.Remove(t.file.Name())
 	}
-	return file.Close()
 }
 
 func newTrainingExport() *cobra.Command {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,39 @@ import (
 	"lightloom/lab/iteration"
 	"lightloom/southbound/hint"
 )
+
+// TestTimeline: its place is tried before the run, and a run that fails leaves the old file and nothing beside it.
+func TestTimeline(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "timeline.json")
+	run := func(args ...string) error {
+		c := newTrainingRun()
+		c.SetArgs(append([]string{"--model=dense-7b", "--data=2", "--tensor=1", "--pipeline=1", "--batch=8"}, args...))
+		c.SilenceErrors, c.SilenceUsage = true, true
+		c.SetOut(io.Discard)
+		return c.Execute()
+	}
+	err := run("--timeline="+filepath.Join(dir, "none", "t.json"), "--delay=9=1s")
+	if err == nil || !strings.Contains(err.Error(), "--timeline: ") {
+		t.Errorf("a folder that is not there, and a run that fails: %v", err)
+	}
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := run("--timeline="+path, "--delay=9=1s"); err == nil {
+		t.Error("a delay of no rank")
+	}
+	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
+		t.Errorf("a run that failed left %q, %v", b, err)
+	}
+	if err := errors.Join(run("--timeline="+path), run("--timeline="+os.DevNull)); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := os.ReadDir(dir)
+	if b, _ := os.ReadFile(path); err != nil || len(entries) != 1 || !strings.Contains(string(b), "traceEvents") {
+		t.Errorf("%d bytes, and %v, %v", len(b), entries, err)
+	}
+}
 
 // TestExportNames: names stay in the folder, and traces of a larger job are not mixed with those of a smaller one.
 func TestExportNames(t *testing.T) {
