@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -62,6 +63,39 @@ func (f *modelFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&j.Speed, "speed", j.Speed, "operations a second that a rank reaches")
 	c.Flags().Float64Var(&j.Skew, "skew", 0, "how fast the experts' shares of tokens fall, as 1/rank^SKEW; 0: all alike")
 	c.Flags().IntVar(&j.Iterations, "iterations", 1, "iterations, one after the other")
+}
+
+// idle refuses a flag that was given and changes nothing: mend says what gives it a meaning.
+func idle(c *cobra.Command, when, mend string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return usage(mend, "%s: --%s changes nothing %s", strings.TrimPrefix(c.CommandPath(), "lightloom "), name, when)
+		}
+	}
+	return nil
+}
+
+// idleFlags refuses flags that the job, the network or the rules of a run have no use for.
+func (f *trainingFlags) idleFlags(c *cobra.Command) error {
+	var errs []error
+	if f.o.Source.Model != nil {
+		errs = append(errs, idle(c, "with --model", "leave it away", "groups", "bytes"))
+	} else {
+		errs = append(errs, idle(c, "without --model", "leave it away", "data", "tensor", "pipeline", "expert", "batch",
+			"micro", "tokens", "blocks", "speed", "skew", "iterations"))
+		if strings.HasSuffix(f.o.Source.Path, ".xml") {
+			errs = append(errs, idle(c, "for an algorithm", "leave it away", "method", "groups"))
+		} else {
+			errs = append(errs, idle(c, "for traces, which have their sizes", "leave it away", "bytes"))
+		}
+	}
+	if f.o.System == "" {
+		errs = append(errs, idle(c, "without --system", "add --system system.json", "congestion", "queues"))
+	}
+	if f.o.Net.File != "" {
+		errs = append(errs, idle(c, "with --network", "leave it away", "nic", "inside", "latency"))
+	}
+	return cmp.Or(errs...)
 }
 
 // source returns the job that a command line names: a path or a model.
@@ -165,6 +199,9 @@ func (f *trainingFlags) parse(c *cobra.Command, args []string) error {
 	}
 	var err error
 	if f.o.Source, err = f.source(c, args); err != nil {
+		return err
+	}
+	if err := f.idleFlags(c); err != nil {
 		return err
 	}
 	f.o.Source.Groups = f.groups

@@ -13,6 +13,20 @@ import (
 	"lightloom/southbound/hint"
 )
 
+// TestIdleFlags: a flag that would change nothing is refused.
+func TestIdleFlags(t *testing.T) {
+	for _, args := range []string{"--model=dense-7b --groups=g.json", "--model=dense-7b --bytes=1MiB", "traces --data=2",
+		"traces --bytes=1MiB", "a.xml --method=all-reduce=ring", "a.xml --groups=g.json", "traces --congestion=aware",
+		"traces --queues=2", "traces --network=n.yml --nic=1Gbps"} {
+		c := newTrainingRun()
+		c.SetArgs(strings.Fields(args))
+		c.SilenceErrors, c.SilenceUsage = true, true
+		if err := c.Execute(); err == nil || !strings.Contains(err.Error(), "changes nothing") {
+			t.Errorf("%s: %v", args, err)
+		}
+	}
+}
+
 // TestTimeline: its place is tried before the run, and a run that fails leaves the old file and nothing beside it.
 func TestTimeline(t *testing.T) {
 	dir := t.TempDir()

@@ -166,6 +166,7 @@ func TestMistakes(t *testing.T) {
 		{"not for it", Options{Source: Source{Path: dir}, Net: net, Methods: []string{"all-reduce=hierarchical"}},
 			"there is no all-reduce by hierarchical"},
 		{"delay", Options{Source: Source{Path: dir}, Net: net, Delays: []string{"9=1s"}}, "there are ranks 0 to 3"},
+		{"delay twice", Options{Source: Source{Path: dir}, Net: net, Delays: []string{"1=1s", "1=2s"}}, "rank 1 twice"},
 		{"system alone", Options{Source: Source{Path: dir}, System: "s.json"}, "--system: there is no network"},
 		{"both", Options{Source: Source{Path: dir}, System: "s.json", Delays: []string{"0=1s"}}, "no rank is late"},
 		{"algorithm", Options{Source: Source{Path: write(t, dir, "a.xml", "<algo>"), Bytes: 1}, Net: net}, "a.xml:1"},

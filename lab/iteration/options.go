@@ -237,6 +237,9 @@ func delays(list []string, ranks int) (map[int32]time.Duration, error) {
 			return nil, hint.New(fmt.Sprintf("--delay %q is no rank and time: there are ranks 0 to %d", text, ranks-1),
 				"write --delay 3=5ms")
 		}
+		if _, twice := out[int32(r)]; twice {
+			return nil, hint.New(fmt.Sprintf("--delay names rank %d twice", r), "write one delay for each rank")
+		}
 		out[int32(r)] = d
 	}
 	return out, nil
