@@ -174,7 +174,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Run(t.Context(), c.o)
-			if err == nil || !strings.Contains(err.Error()+hint.Of(err), c.want) {
+			if !hint.IsWrong(err) || !strings.Contains(err.Error()+hint.Of(err), c.want) {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
 		})

@@ -92,7 +92,7 @@ func (s *Source) groups() (chakra.Groups, error) {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	w, err := o.Source.Load()
 	if err != nil {
-		return nil, err
+		return nil, hint.Wrong(err)
 	}
 	run := o.fluid
 	if o.System != "" {
@@ -102,7 +102,7 @@ func Run(ctx context.Context, o Options) (*Result, error) {
 	if err == nil && o.Source.Model != nil {
 		r.iterations = o.Source.Model.Iterations
 	}
-	return r, err
+	return r, hint.Wrong(err)
 }
 
 // astraSim runs a job by the rules of ASTRA-sim.
