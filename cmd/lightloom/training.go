@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,6 +63,39 @@ func (f *modelFlags) add(c *cobra.Command) {
 	c.Flags().Float64Var(&j.Speed, "speed", j.Speed, "operations a second that a rank reaches")
 	c.Flags().Float64Var(&j.Skew, "skew", 0, "how fast the experts' shares of tokens fall, as 1/rank^SKEW; 0: all alike")
 	c.Flags().IntVar(&j.Iterations, "iterations", 1, "iterations, one after the other")
+}
+
+// idle refuses a flag that was given and changes nothing: mend says what gives it a meaning.
+func idle(c *cobra.Command, when, mend string, flags ...string) error {
+	for _, name := range flags {
+		if c.Flags().Changed(name) {
+			return usage(mend, "%s: --%s changes nothing %s", strings.TrimPrefix(c.CommandPath(), "lightloom "), name, when)
+		}
+	}
+	return nil
+}
+
+// idleFlags refuses flags that the job, the network or the rules of a run have no use for.
+func (f *trainingFlags) idleFlags(c *cobra.Command) error {
+	var errs []error
+	if f.o.Source.Model != nil {
+		errs = append(errs, idle(c, "with --model", "leave it away", "groups", "bytes"))
+	} else {
+		errs = append(errs, idle(c, "without --model", "leave it away", "data", "tensor", "pipeline", "expert", "batch",
+			"micro", "tokens", "blocks", "speed", "skew", "iterations"))
+		if strings.HasSuffix(f.o.Source.Path, ".xml") {
+			errs = append(errs, idle(c, "for an algorithm", "leave it away", "method", "groups"))
+		} else {
+			errs = append(errs, idle(c, "for traces, which have their sizes", "leave it away", "bytes"))
+		}
+	}
+	if f.o.System == "" {
+		errs = append(errs, idle(c, "without --system", "add --system system.json", "congestion", "queues"))
+	}
+	if f.o.Net.File != "" {
+		errs = append(errs, idle(c, "with --network", "leave it away", "nic", "inside", "latency"))
+	}
+	return cmp.Or(errs...)
 }
 
 // source returns the job that a command line names: a path or a model.
@@ -132,14 +168,17 @@ func (f *trainingFlags) run(c *cobra.Command, args []string) error {
 	if err := f.parse(c, args); err != nil {
 		return err
 	}
+	t, err := newTimeline(f.timeline)
+	if err != nil {
+		return fmt.Errorf("training run: --timeline: %w", err)
+	}
+	defer t.close()
 	r, err := iteration.Run(c.Context(), f.o)
 	if err != nil {
 		return fmt.Errorf("training run: %w", err)
 	}
-	if f.timeline != "" {
-		if err := writeTimeline(f.timeline, r); err != nil {
-			return fmt.Errorf("training run: %w", err)
-		}
+	if err := t.write(r); err != nil {
+		return fmt.Errorf("training run: --timeline: %w", err)
 	}
 	if f.output == console.OutputJSON {
 		e := json.NewEncoder(c.OutOrStdout())
@@ -162,6 +201,9 @@ func (f *trainingFlags) parse(c *cobra.Command, args []string) error {
 	if f.o.Source, err = f.source(c, args); err != nil {
 		return err
 	}
+	if err := f.idleFlags(c); err != nil {
+		return err
+	}
 	f.o.Source.Groups = f.groups
 	if f.o.Source.Bytes, err = pathmap.ParseBytes(f.bytes); err != nil {
 		return usage("write --bytes 1MiB", "training run: --bytes: %v", err)
@@ -181,17 +223,49 @@ func (f *trainingFlags) parse(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// writeTimeline writes a timeline, whole or not at all.
-func writeTimeline(path string, r *iteration.Result) error {
-	file, err := os.Create(path)
-	if err != nil {
+// timeline is a file that takes its name once it is whole. A device or a pipe is written to as it is.
+type timeline struct {
+	path string
+	file *os.File // nil: none is wanted
+}
+
+// newTimeline tries the place of a timeline; an empty path is none.
+func newTimeline(path string) (*timeline, error) {
+	if path == "" {
+		return &timeline{}, nil
+	}
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		file, err := os.OpenFile(path, os.O_WRONLY, 0)
+		return &timeline{path, file}, err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".new*")
+	if err == nil {
+		err = file.Chmod(0o644)
+	}
+	return &timeline{path, file}, err
+}
+
+// write writes the timeline of a result.
+func (t *timeline) write(r *iteration.Result) error {
+	if t.file == nil {
+		return nil
+	}
+	if err := errors.Join(r.WriteTimeline(t.file), t.file.Close()); err != nil || t.file.Name() == t.path {
 		return err
 	}
-	if err := r.WriteTimeline(file); err != nil {
-		file.Close()
-		return err
+	return os.Rename(t.file.Name(), t.path)
+}
+
+// close removes what was not written to its end.
+func (t *timeline) close() {
+	if t.file != nil && t.file.Name() != t.path {
+		t.file.Close()
+		os.Remove(t.file.Name())
 	}
-	return file.Close()
 }
 
 func newTrainingExport() *cobra.Command {
@@ -219,8 +293,11 @@ func newTrainingExport() *cobra.Command {
 		if f.job.Skew != 0 {
 			return hint.New("training export: traces cannot say which expert gets how many tokens", "leave --skew away")
 		}
-		if name == "" {
+		if !c.Flags().Changed("name") {
 			name = f.model
+		}
+		if name == "" || name == "." || name == ".." || strings.ContainsRune(name, '/') {
+			return usage("write --name job", "training export: --name %q is no name of files in the folder", name)
 		}
 		if err := exportTraces(s, to, name); err != nil {
 			return fmt.Errorf("training export: %w", err)
@@ -230,6 +307,31 @@ func newTrainingExport() *cobra.Command {
 	return c
 }
 
+// othersTraces refuses a folder with traces of that name of ranks that the job does not have: they would count as its.
+func othersTraces(to, name string, ranks int) error {
+	entries, err := os.ReadDir(to)
+	if err != nil {
+		return err
+	}
+	var others []string
+	for _, e := range entries {
+		middle, ok := strings.CutPrefix(e.Name(), name+".")
+		middle, et := strings.CutSuffix(middle, ".et")
+		if r, err := strconv.ParseUint(middle, 10, 32); ok && et && err == nil && int(r) >= ranks {
+			others = append(others, e.Name())
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	shown := strings.Join(others[:min(len(others), 4)], ", ")
+	if more := len(others) - 4; more > 0 {
+		shown += fmt.Sprintf(" and %d more", more)
+	}
+	return hint.Wrong(hint.New(fmt.Sprintf("%q holds %s of another job, which has more than %d ranks", to, shown, ranks),
+		"remove them, or write another --name or --to"))
+}
+
 // exportTraces writes a file for each rank, and the communicators.
 func exportTraces(s iteration.Source, to, name string) error {
 	w, err := s.Load()
@@ -237,6 +339,9 @@ func exportTraces(s iteration.Source, to, name string) error {
 		return err
 	}
 	if err := os.MkdirAll(to, 0o755); err != nil {
+		return err
+	}
+	if err := othersTraces(to, name, len(w.Ranks)); err != nil {
 		return err
 	}
 	for r := range w.Ranks {

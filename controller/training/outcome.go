@@ -2,11 +2,19 @@ package training
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 	"time"
 
 	"lightloom/pathmap"
 )
+
+// MostTime bounds the time of a run, some 104 days: up to there a float counts whole nanoseconds.
+const MostTime time.Duration = 1 << 53
+
+// ErrTooLong ends a run that takes longer than MostTime.
+var ErrTooLong = errors.New("it takes longer than 104 days, the most that is counted: look for a wrong unit of a " +
+	"rate, a delay or a size")
 
 // Outcome is what became of a workload.
 type Outcome struct {
@@ -91,7 +99,7 @@ type alike struct {
 }
 
 func summed(w *Workload, all map[call]*interval) []CollectiveOutcome {
-	sums, totals := map[alike]*CollectiveOutcome{}, map[alike]time.Duration{}
+	sums, totals := map[alike]*CollectiveOutcome{}, map[alike]float64{} // a sum of many can be above what is counted
 	for c, x := range all {
 		k := alike{c.op, x.node.Phase, len(w.Groups[c.group].Ranks), x.node.Bytes}
 		if sums[k] == nil {
@@ -100,11 +108,11 @@ func summed(w *Workload, all map[call]*interval) []CollectiveOutcome {
 		s := sums[k]
 		s.Count++
 		s.Max = max(s.Max, x.end-x.start)
-		totals[k] += x.end - x.start
+		totals[k] += float64(x.end - x.start)
 	}
 	var out []CollectiveOutcome
 	for k, s := range sums {
-		if s.Mean = totals[k] / time.Duration(s.Count); s.Mean > 0 {
+		if s.Mean = time.Duration(totals[k] / float64(s.Count)); s.Mean > 0 {
 			s.Bus = pathmap.BitsPerSecond(float64(k.bytes) * 8 * k.op.BusFactor(k.ranks) / s.Mean.Seconds())
 		}
 		out = append(out, *s)

@@ -129,6 +129,17 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	j.Iterations = 2
+	twice, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Iterations = 1
+	var text bytes.Buffer
+	want := fmt.Sprintf("\n2 iterations take %v, %v each; ", twice.Took, twice.Took/2)
+	if err := twice.Print(&text); err != nil || !strings.Contains(text.String(), want) {
+		t.Errorf("%v, %s does not say %q", err, text.String(), want)
+	}
 	o.Methods, o.Delays = []string{"all-reduce=halving-doubling"}, []string{"0=500ms"}
 	late, err := Run(t.Context(), o)
 	if err != nil {
@@ -155,6 +166,7 @@ func TestMistakes(t *testing.T) {
 		{"not for it", Options{Source: Source{Path: dir}, Net: net, Methods: []string{"all-reduce=hierarchical"}},
 			"there is no all-reduce by hierarchical"},
 		{"delay", Options{Source: Source{Path: dir}, Net: net, Delays: []string{"9=1s"}}, "there are ranks 0 to 3"},
+		{"delay twice", Options{Source: Source{Path: dir}, Net: net, Delays: []string{"1=1s", "1=2s"}}, "rank 1 twice"},
 		{"system alone", Options{Source: Source{Path: dir}, System: "s.json"}, "--system: there is no network"},
 		{"both", Options{Source: Source{Path: dir}, System: "s.json", Delays: []string{"0=1s"}}, "no rank is late"},
 		{"algorithm", Options{Source: Source{Path: write(t, dir, "a.xml", "<algo>"), Bytes: 1}, Net: net}, "a.xml:1"},
@@ -162,7 +174,7 @@ func TestMistakes(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := Run(t.Context(), c.o)
-			if err == nil || !strings.Contains(err.Error()+hint.Of(err), c.want) {
+			if !hint.IsWrong(err) || !strings.Contains(err.Error()+hint.Of(err), c.want) {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
 		})

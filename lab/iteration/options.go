@@ -92,12 +92,17 @@ func (s *Source) groups() (chakra.Groups, error) {
 func Run(ctx context.Context, o Options) (*Result, error) {
 	w, err := o.Source.Load()
 	if err != nil {
-		return nil, err
+		return nil, hint.Wrong(err)
 	}
+	run := o.fluid
 	if o.System != "" {
-		return o.astraSim(ctx, w)
+		run = o.astraSim
 	}
-	return o.fluid(ctx, w)
+	r, err := run(ctx, w)
+	if err == nil && o.Source.Model != nil {
+		r.iterations = o.Source.Model.Iterations
+	}
+	return r, hint.Wrong(err)
 }
 
 // astraSim runs a job by the rules of ASTRA-sim.
@@ -231,6 +236,9 @@ func delays(list []string, ranks int) (map[int32]time.Duration, error) {
 		if err != nil || dErr != nil || d < 0 || int(r) >= ranks {
 			return nil, hint.New(fmt.Sprintf("--delay %q is no rank and time: there are ranks 0 to %d", text, ranks-1),
 				"write --delay 3=5ms")
+		}
+		if _, twice := out[int32(r)]; twice {
+			return nil, hint.New(fmt.Sprintf("--delay names rank %d twice", r), "write one delay for each rank")
 		}
 		out[int32(r)] = d
 	}

@@ -24,8 +24,9 @@ type Result struct {
 	Of      []Collective  `json:"collectives"`
 	ByRank  []Rank        `json:"by_rank"`
 
-	work    *training.Workload
-	outcome *training.Outcome
+	work       *training.Workload
+	outcome    *training.Outcome
+	iterations int // of a generated job; 0: not known
 }
 
 // Collective sums up those of one kind, phase, size of communicator and bytes.
@@ -56,7 +57,7 @@ func newResult(w *training.Workload, out *training.Outcome, mode, network string
 		r.Of = append(r.Of, Collective{c.Op.String(), c.Phase.String(), c.Ranks, int64(c.Bytes), c.Count, c.Mean, c.Max,
 			int64(c.Bus)})
 	}
-	var sum time.Duration
+	sum := 0.0 // of many ranks it can be above what is counted
 	for i := range out.Ranks {
 		k := &out.Ranks[i]
 		one := Rank{Rank: i, End: k.End, Compute: k.Compute, Exposed: k.Exposed()}
@@ -68,9 +69,9 @@ func newResult(w *training.Workload, out *training.Outcome, mode, network string
 		r.Nodes += len(k.Spans)
 		r.ByRank = append(r.ByRank, one)
 		r.Exposed = max(r.Exposed, r.Took-k.Compute)
-		sum += r.Took - k.Compute
+		sum += float64(r.Took - k.Compute)
 	}
-	r.Mean = sum / time.Duration(max(len(out.Ranks), 1))
+	r.Mean = time.Duration(sum / float64(max(len(out.Ranks), 1)))
 	if r.Took > 0 {
 		r.Share = float64(r.Mean) / float64(r.Took)
 	}
@@ -86,8 +87,12 @@ const shownRanks = 16
 // Print prints what became of a job.
 func (r *Result) Print(out io.Writer) error {
 	fmt.Fprintf(out, "%s: %d ranks, %d nodes; %s; %s\n", r.Job, r.Ranks, r.Nodes, r.Network, r.Mode)
-	fmt.Fprintf(out, "iteration time %v; exposed communication %v on average (%.1f %%), %v at most\n", r.Took,
-		r.Mean, 100*r.Share, r.Exposed)
+	took := fmt.Sprintf("iteration time %v", r.Took)
+	if n := r.iterations; n > 1 {
+		took = fmt.Sprintf("%d iterations take %v, %v each", n, r.Took, r.Took/time.Duration(n))
+	}
+	fmt.Fprintf(out, "%s; exposed communication %v on average (%.1f %%), %v at most\n", took, r.Mean, 100*r.Share,
+		r.Exposed)
 	if len(r.Of) > 0 {
 		t := console.NewTable(out, "collective", "phase", "ranks", "bytes", "count", "mean", "longest", "bus bandwidth")
 		t.Right(3, 4, 5, 6, 7, 8)

@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/training/astrasim"
 	"lightloom/lab/console"
 	"lightloom/lab/experiment/pods"
+	"lightloom/southbound/hint"
 )
 
 // Row is one figure of a peer, and ours.
@@ -39,6 +40,11 @@ var facebook = filepath.Join("coflow", "FB2010-1Hr-150-0.txt")
 
 // Run returns the rows of all peers.
 func Run(ctx context.Context, o Options) ([]Row, error) {
+	trace := filepath.Join(o.Data, facebook)
+	if _, err := os.Stat(trace); o.Data != "" && err != nil {
+		return nil, hint.Wrong(hint.Wrap(fmt.Errorf("--data %q: %w", o.Data, err),
+			"name the folder that has "+filepath.ToSlash(facebook)+", or leave --data away"))
+	}
 	rows, err := astraSim(ctx)
 	if err != nil {
 		return nil, err
@@ -48,10 +54,8 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 		return nil, err
 	}
 	rows = append(rows, more...)
-	trace := filepath.Join(o.Data, facebook)
-	_, missing := os.Stat(trace)
 	for _, c := range coflowFigures() {
-		if o.Data == "" || missing != nil {
+		if o.Data == "" {
 			rows = append(rows, c.row(nil, "not run: it needs --data, the folder of "+filepath.ToSlash(facebook)))
 			continue
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"lightloom/southbound/hint"
 )
 
 // TestRun: without traces, ASTRA-sim's figures are exact, RFold's within their digits; others say what they need.
@@ -30,6 +32,14 @@ func TestRun(t *testing.T) {
 	var table bytes.Buffer
 	if err := Print(&table, rows); err != nil || !strings.Contains(table.String(), "HGX-H100, all-reduce, aware") {
 		t.Errorf("%v, %s", err, table.String())
+	}
+}
+
+// TestNoData: a folder without the trace is a mistake, not a figure that was not run.
+func TestNoData(t *testing.T) {
+	_, err := Run(t.Context(), Options{Data: t.TempDir()})
+	if !hint.IsWrong(err) || !strings.Contains(hint.Of(err), "leave --data away") {
+		t.Error(err)
 	}
 }
 

@@ -25,6 +25,8 @@ type Status struct {
 	Process int     `json:"pid"`
 	Rate    float64 `json:"runs_per_second"` // since it began; 0 where it does not run
 	Left    float64 `json:"seconds_left"`    // at that rate; 0 where that is not known
+
+	folder Folder
 }
 
 // Status reads how far the sweep of a folder has come.
@@ -33,7 +35,8 @@ func (f Folder) Status(now time.Time) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{File: st.File, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host, Process: st.Process}
+	s := Status{File: st.File, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host, Process: st.Process,
+		folder: f}
 	for _, k := range st.Points {
 		if f.has(k) {
 			s.Made++
@@ -54,7 +57,7 @@ func (s Status) String() string {
 	case !s.Running && s.Made == s.Runs:
 		return text + ": it is done"
 	case !s.Running:
-		return text + "; nobody is at it: lightloom sweep " + s.File + " goes on"
+		return text + "; nobody is at it: lightloom sweep " + s.File + " --results " + string(s.folder) + " goes on"
 	case s.Rate == 0:
 		return fmt.Sprintf("%s; process %d on %s is at it", text, s.Process, s.Host)
 	}

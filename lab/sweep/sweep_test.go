@@ -209,7 +209,7 @@ func TestOneFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, err := folder.Status(time.Now())
-	if err != nil || st.Running || st.Made != 12 || st.String() != "12 of 12 runs made: it is done" {
+	if err != nil || st.folder != folder || st.Running || st.Made != 12 || st.String() != "12 of 12 runs made: it is done" {
 		t.Errorf("%+v (%v), %v", st, st, err)
 	}
 	if err := folder.Cancel(t.Context()); err == nil || !strings.Contains(err.Error(), "no sweep runs in") {
@@ -253,6 +253,14 @@ func TestLockWaits(t *testing.T) {
 				t.Errorf("held for %v: %v", held, err)
 			}
 		})
+	}
+}
+
+// TestGoesOn: what status says to type names the folder, which need not be the file's own.
+func TestGoesOn(t *testing.T) {
+	s := Status{File: "study.yaml", Runs: 2, Made: 1, folder: "elsewhere"}
+	if got := s.String(); !strings.HasSuffix(got, "lightloom sweep study.yaml --results elsewhere goes on") {
+		t.Error(got)
 	}
 }
 

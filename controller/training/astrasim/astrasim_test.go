@@ -1,6 +1,8 @@
 package astrasim
 
 import (
+	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -254,4 +256,36 @@ func FuzzReadNetwork(f *testing.F) {
 			t.Error(n)
 		}
 	})
+}
+
+// TestTooLong: a time that cannot be counted is an error, and not a short one.
+func TestTooLong(t *testing.T) {
+	const size = 4 << 40
+	send := training.NewWorkload("send", 2)
+	send.Add(0, training.Node{Kind: training.Send, Peer: 1, Bytes: size})
+	send.Add(1, training.Node{Kind: training.Receive, Bytes: size})
+	roofline := chunks4("ring")
+	roofline.Roofline, roofline.Peak = 1, 1e-12
+	ops := training.Node{Kind: training.Compute, Ops: math.MaxInt64, Tensor: 1}
+	for name, c := range map[string]struct {
+		w       *training.Workload
+		o       Options
+		network *Network
+	}{
+		"aware":    {send, Options{System: chunks4("ring")}, one("Switch", 2, 1e-6, 500)},
+		"unaware":  {send, Options{System: chunks4("ring"), Unaware: true}, one("Switch", 2, 1e-6, 500)},
+		"roofline": {same(2, ops), Options{System: roofline}, one("Switch", 2, 50, 500)},
+		"computing": {same(2, training.Node{Kind: training.Compute, Duration: math.MaxInt64}, ops),
+			Options{System: chunks4("ring")}, one("Switch", 2, 50, 500)},
+	} {
+		c.o.Network = c.network
+		c.o.Network.Bandwidth[0] /= 1e6
+		if out, err := Run(t.Context(), c.w, c.o); !errors.Is(err, training.ErrTooLong) {
+			t.Errorf("%s: %+v, %v", name, out, err)
+		}
+	}
+	text := "topology: [ Ring ]\nnpus_count: [ 4 ]\nbandwidth: [ 1.0e-9 ]\nlatency: [ 500.0 ]\n"
+	if _, err := ReadNetwork("n.yml", []byte(text)); err == nil || !strings.Contains(err.Error(), "at least 1e-06") {
+		t.Error(err)
+	}
 }

@@ -19,6 +19,9 @@ type Network struct {
 // MostNPUs bounds the NPUs of a network.
 const MostNPUs = 1 << 14
 
+// leastBandwidth is of a link, in GB/s: no slower one carries training.
+const leastBandwidth = 1e-6
+
 // ReadNetwork reads a network file, in YAML.
 func ReadNetwork(name string, data []byte) (*Network, error) {
 	var n Network
@@ -57,8 +60,9 @@ func (n *Network) check() (yamlfile.Keys, error) {
 		if n.NPUs[d] < 2 || n.NPUs[d] > MostNPUs {
 			return yamlfile.Keys{"npus_count", d}, fmt.Errorf("%d is not within 2 to %d", n.NPUs[d], MostNPUs)
 		}
-		if !(n.Bandwidth[d] > 0) || math.IsInf(n.Bandwidth[d], 0) {
-			return yamlfile.Keys{"bandwidth", d}, fmt.Errorf("%v is no bandwidth: write GB/s, such as 50", n.Bandwidth[d])
+		if !(n.Bandwidth[d] >= leastBandwidth) || math.IsInf(n.Bandwidth[d], 0) {
+			return yamlfile.Keys{"bandwidth", d}, fmt.Errorf("%v is no bandwidth: write GB/s, at least %v, "+
+				"such as 50", n.Bandwidth[d], leastBandwidth)
 		}
 		if !(n.Latency[d] >= 0) || n.Latency[d] > mostDelay {
 			return yamlfile.Keys{"latency", d}, fmt.Errorf("%v is no latency: write ns, such as 500", n.Latency[d])
@@ -118,7 +122,7 @@ type unaware struct {
 func (u *unaware) send(from, to int32, size int64, arrived func()) {
 	p := u.n.next(from, to)
 	delay := float64(u.n.hops(p))*u.n.Latency[p.dim] + float64(size)/u.n.rate(p.dim)
-	u.q.at(u.q.now+int64(delay), arrived)
+	u.q.at(u.q.after(delay), arrived)
 }
 
 // hops returns the links between two places of a dimension.
@@ -227,8 +231,8 @@ func (l *link) send(m *message) {
 func (l *link) begin(m *message) {
 	l.busy = true
 	took := float64(m.size) / l.rate
-	l.q.at(l.q.now+int64(l.latency+took), m.hop)
-	l.q.at(l.q.now+int64(took), l.free)
+	l.q.at(l.q.after(l.latency+took), m.hop)
+	l.q.at(l.q.after(took), l.free)
 }
 
 // hop is called at the end of a link.

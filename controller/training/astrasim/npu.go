@@ -19,7 +19,7 @@ type npu struct {
 
 // after calls f in so many ns. What one NPU does in one instant runs together, at the place of the first.
 func (n *npu) after(delay int64, f func()) {
-	at := n.q.now + delay
+	at := n.q.after(float64(delay))
 	b, ok := n.buckets[at]
 	if !ok {
 		b = &[]func(){}

@@ -3,6 +3,8 @@ package astrasim
 import (
 	"container/heap"
 	"context"
+
+	"lightloom/controller/training"
 )
 
 // queue is the events to come. Those of one instant run in the order in which they were added, also those that are
@@ -11,12 +13,22 @@ type queue struct {
 	now   int64 // ns
 	added uint64
 	items events
+	err   error // the first
 }
 
 type event struct {
 	at    int64
 	order uint64
 	run   func()
+}
+
+// after returns the instant in so many ns, cut to whole ones. One that is too late to be counted ends the run.
+func (q *queue) after(delay float64) int64 {
+	if !(delay <= float64(int64(training.MostTime)-q.now)) {
+		q.err = training.ErrTooLong
+		return q.now
+	}
+	return q.now + int64(delay)
 }
 
 // at adds an event; t is now or later.
@@ -31,6 +43,9 @@ const patience = 1 << 14
 // run runs all events.
 func (q *queue) run(ctx context.Context) error {
 	for n := 0; len(q.items) > 0; n++ {
+		if q.err != nil {
+			return q.err
+		}
 		if n%patience == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -38,7 +53,7 @@ func (q *queue) run(ctx context.Context) error {
 		q.now = e.at
 		e.run()
 	}
-	return nil
+	return q.err
 }
 
 // events implements heap.Interface.

@@ -54,7 +54,7 @@ func Run(ctx context.Context, w *training.Workload, o Options) (*training.Outcom
 		e.issue()
 	}
 	if err := s.q.run(ctx); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("run %s: %w", w.Name, err)
 	}
 	return s.outcome()
 }
@@ -183,7 +183,7 @@ func (e *engine) compute(n *training.Node, ended func()) {
 		}
 		intensity := float64(n.Ops) / float64(n.Tensor)
 		speed := min(e.system.Memory*1e9*intensity, e.system.Peak*1e12)
-		took = int64(float64(n.Ops) / speed * 1e9)
+		took = e.q.after(float64(n.Ops)/speed*1e9) - e.q.now
 	}
 	if !n.CPU {
 		e.out.Compute += time.Duration(took)

@@ -91,14 +91,22 @@ type planOf struct {
 	back  bool
 }
 
+func planFor(w *training.Workload, n *training.Node) planOf {
+	return planOf{n.Op, len(w.Groups[n.Group].Ranks), n.Bytes, n.Skew, n.Combine}
+}
+
+// request is what a schedule is wanted for, without shares.
+func (k planOf) request(o *Options) schedule.Request {
+	return schedule.Request{Op: k.op, Method: o.Methods[k.op], Ranks: k.ranks, Bytes: k.bytes, Server: o.Server}
+}
+
 // plan returns the plan of a collective.
 func (r *run) plan(n *training.Node) (*plan, error) {
-	k := planOf{n.Op, len(r.work.Groups[n.Group].Ranks), n.Bytes, n.Skew, n.Combine}
+	k := planFor(r.work, n)
 	if p := r.plans[k]; p != nil {
 		return p, nil
 	}
-	q := schedule.Request{Op: n.Op, Method: r.options.Methods[n.Op], Ranks: k.ranks, Bytes: n.Bytes,
-		Server: r.options.Server}
+	q := k.request(&r.options)
 	if n.Skew > 0 {
 		q.Shares, q.Return = r.work.Skews[n.Skew-1], n.Combine
 	}

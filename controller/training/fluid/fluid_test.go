@@ -1,8 +1,11 @@
 package fluid
 
 import (
+	"context"
+	"errors"
 	"math"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -191,4 +194,54 @@ func TestMoE(t *testing.T) {
 	hot := serial(63*bytes/8) + latency
 	near(t, "iteration", out.End(), float64(before)+hot+float64(expert)*n/8+hot)
 	near(t, "exposed", out.Ranks[1].Exposed(), float64(out.End())-float64(before)-float64(out.Ranks[1].Compute-before))
+}
+
+// TestLate: hours into a run, a step of the clock is wider than the instant that rounding leaves of a flow.
+func TestLate(t *testing.T) {
+	const late = 10 * time.Hour
+	w := training.NewWorkload("late", 3)
+	for r := range 3 {
+		w.Add(r, training.Node{Kind: training.Collective, Op: training.AllReduce, Bytes: 1_000_003})
+		w.Add(r, training.Node{Kind: training.Collective, Op: training.AllToAll, Bytes: 7_654_321})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	out, err := Run(ctx, w, Options{Network: Star(3, 399_999_999_999, latency), Delay: map[int32]time.Duration{1: late}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := out.End() - late; d < time.Microsecond || d > time.Millisecond {
+		t.Errorf("it ends %v after the last rank began", d)
+	}
+}
+
+// TestTooLong: a time that cannot be counted is an error, and not a short one.
+func TestTooLong(t *testing.T) {
+	slow := Options{Network: Star(2, 1, latency)}
+	for _, o := range []Options{slow, {Network: Star(2, nic, latency), Delay: map[int32]time.Duration{1: math.MaxInt64}}} {
+		if out, err := Run(t.Context(), collective(2, training.AllReduce, 4<<40), o); !errors.Is(err, training.ErrTooLong) {
+			t.Errorf("%v, %v", out, err)
+		}
+	}
+}
+
+// TestTooMany: what would take all memory is refused before it is planned, and says which degree to lower.
+func TestTooMany(t *testing.T) {
+	w := collective(4096, training.AllReduce, 1<<20)
+	for r := range w.Ranks {
+		w.Ranks[r].Nodes[0].Phase = training.TensorParallel
+	}
+	_, err := Run(t.Context(), w, Options{Network: Star(4096, nic, latency)})
+	if err == nil || !strings.Contains(err.Error(), "takes 33546240: lower the degree of tensor parallelism (--tensor)") {
+		t.Errorf("%v", err)
+	}
+	for _, x := range []struct {
+		op     training.Op
+		method schedule.Method
+	}{{training.AllToAll, schedule.Auto}, {training.AllReduce, schedule.Tree}} {
+		o := Options{Methods: map[training.Op]schedule.Method{x.op: x.method}}
+		if err := fits(collective(4096, x.op, 1<<20), o); err != nil {
+			t.Error(err)
+		}
+	}
 }

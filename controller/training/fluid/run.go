@@ -66,6 +66,9 @@ func Run(ctx context.Context, w *training.Workload, o Options) (*training.Outcom
 		return nil, fmt.Errorf("run %s: it has %d ranks, and the network %d: give as many of both", w.Name, len(w.Ranks),
 			o.Network.Ranks)
 	}
+	if err := fits(w, o); err != nil {
+		return nil, fmt.Errorf("run %s: %w", w.Name, err)
+	}
 	r := &run{work: w, options: o, links: newSharer(o.Network), byKey: map[key]int32{}, byPair: map[pairOf]int32{},
 		plans: map[planOf]*plan{}, messages: map[pathmap.Bytes]*plan{}, arriving: map[float64][]arrival{}}
 	for _, g := range w.Groups {
@@ -103,6 +106,9 @@ func (r *run) loop(ctx context.Context) error {
 	for n := 0; len(r.events) > 0 && r.err == nil; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if !(r.events[0].at <= float64(training.MostTime)) {
+			return training.ErrTooLong
 		}
 		r.now = max(r.now, r.events[0].at)
 		for len(r.events) > 0 && r.events[0].at <= r.now+instant {

@@ -134,11 +134,14 @@ func (s *sharer) flow(id int32) *flow { return &s.flows[id/block][id%block] }
 // instant is how close events are taken for one, in ns.
 const instant = 1e-3
 
+// grain returns how close two events can be told apart at an instant: late in a run, floats are wider than that.
+func grain(now float64) float64 { return max(instant, math.Nextafter(now, math.Inf(1))-now) }
+
 // fire ends the flows of a set that have nothing left, calls ended with each, and has the others solved again.
 func (s *sharer) fire(k int32, now float64, ended func(f flow)) {
 	members := s.dissolve(k, now)
 	for _, id := range members {
-		if f := s.flow(id); f.left <= f.rate*instant {
+		if f := s.flow(id); f.left <= f.rate*grain(now) {
 			f.set = over
 		} else {
 			s.dirty = append(s.dirty, id)

@@ -130,8 +130,10 @@ func (b *builder) move(kind training.Kind, stages, micro, back int) int32 {
 	return id
 }
 
-// size returns bytes that a node can have.
-func size(x float64) pathmap.Bytes { return max(pathmap.Bytes(x), 1) }
+// size returns bytes of a node, at least 1. What is too much for one stays so.
+func size(x float64) pathmap.Bytes {
+	return max(pathmap.Bytes(min(x, float64(training.MostBytes)+1)), 1)
+}
 
 func (b *builder) forward(micro int) {
 	got := int32(-1)

@@ -21,6 +21,7 @@ import (
 	"strings"
 	"time"
 
+	"lightloom/controller/training"
 	"lightloom/pathmap"
 )
 
@@ -88,6 +89,7 @@ func (j *Job) Ranks() int { return j.Data * j.Tensor * j.Pipeline }
 const (
 	mostRanks = 1 << 14
 	mostNodes = 8 << 20
+	mostValue = 1 << 24
 )
 
 // Check refuses a job that cannot be.
@@ -97,8 +99,8 @@ func (j *Job) Check() error {
 		value int
 	}{{"data", j.Data}, {"tensor", j.Tensor}, {"pipeline", j.Pipeline}, {"expert", j.Expert}, {"batch", j.Batch},
 		{"micro", j.Micro}, {"tokens", j.Tokens}, {"blocks", j.Blocks}, {"iterations", j.Iterations}} {
-		if x.value < 1 || x.value > 1<<24 {
-			return fmt.Errorf("%s is %d: write at least 1", x.name, x.value)
+		if x.value < 1 || x.value > mostValue {
+			return fmt.Errorf("%s is %d: write 1 to %d", x.name, x.value, mostValue)
 		}
 	}
 	m := &j.Model
@@ -119,6 +121,10 @@ func (j *Job) Check() error {
 		return fmt.Errorf("the speed is %v operations a second", j.Speed)
 	case !(j.Skew >= 0) || j.Skew > 10:
 		return fmt.Errorf("the skew is %v: write 0 to 10", j.Skew)
+	}
+	if j.computing(j.Pipeline-1, j.Blocks-1, 1) >= training.MostTime {
+		return fmt.Errorf("at a speed of %v operations a second a block takes longer than 104 days: write more, such as 1e14",
+			j.Speed)
 	}
 	if nodes := j.Ranks() * j.Iterations * j.micros() * j.Blocks * 12; nodes > mostNodes {
 		return fmt.Errorf("the job would have some %d nodes, more than %d: use larger microbatches or fewer blocks", nodes,
@@ -163,7 +169,7 @@ func (j *Job) computing(stage, block int, part float64) time.Duration {
 		ops += 2 * float64(m.Hidden) * float64(m.Words)
 	}
 	ops *= float64(j.Micro * j.Tokens)
-	return time.Duration(ops / float64(j.Tensor) / j.Speed * 1e9)
+	return time.Duration(min(ops/float64(j.Tensor)/j.Speed*1e9, float64(training.MostTime)))
 }
 
 // activations returns the bytes of a microbatch between two layers.

@@ -116,7 +116,8 @@ func TestBadJob(t *testing.T) {
 	}{
 		{"layers", func(j *Job) { j.Blocks = 3 }, "32 layers cannot be split into 4 stages of 3 blocks"},
 		{"batch", func(j *Job) { j.Micro = 3 }, "a batch of 1024 sequences cannot be split into microbatches of 3"},
-		{"zero", func(j *Job) { j.Tensor = 0 }, "tensor is 0"},
+		{"zero", func(j *Job) { j.Tensor = 0 }, "tensor is 0: write 1 to 16777216"},
+		{"slow", func(j *Job) { j.Speed = 1e-300 }, "a block takes longer than 104 days"},
 		{"ranks", func(j *Job) { j.Data = 1 << 20 }, "ranks, more than 16384"},
 		{"experts", func(j *Job) { j.Expert = 5 }, "8 experts cannot be spread over 5 of 8"},
 		{"nodes", func(j *Job) { j.Iterations = 1 << 20 }, "nodes, more than"},
@@ -128,6 +129,9 @@ func TestBadJob(t *testing.T) {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
 		})
+	}
+	if size(1e300) <= training.MostBytes || size(0) != 1 {
+		t.Errorf("%d bytes, and %d", size(1e300), size(0))
 	}
 	if _, err := ModelOf("gpt"); err == nil || !strings.Contains(err.Error(), "dense-7b") {
 		t.Errorf("%v", err)

@@ -213,6 +213,10 @@ func (a *algo) build(name string, o Options) (*Algorithm, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Bytes > training.MostBytes || op == training.AllGather && o.Bytes > training.MostBytes/pathmap.Bytes(a.gpus) {
+		return nil, at(a.line, "%d bytes of each of %d GPUs are more than %d: write fewer", int64(o.Bytes), a.gpus,
+			int64(training.MostBytes))
+	}
 	w := training.NewWorkload(a.name, a.gpus)
 	size := o.Bytes / pathmap.Bytes(a.loops)
 	if op == training.AllGather { // a loop is about the bytes of all ranks
@@ -279,6 +283,10 @@ func (a *algo) rank(w *training.Workload, i int, size pathmap.Bytes, o Options) 
 
 // nodes returns what a step does, one after the other.
 func (s *step) nodes(b *block, size pathmap.Bytes, o Options) ([]training.Node, error) {
+	if s.count > 0 && size > training.MostBytes/pathmap.Bytes(s.count) {
+		return nil, at(s.line, "step %q: %d chunks of %d bytes are more than %d bytes", s.kind, s.count, int64(size),
+			int64(training.MostBytes))
+	}
 	size *= pathmap.Bytes(s.count)
 	receive := training.Node{Kind: training.Receive, Peer: int32(b.recv), Bytes: size, Tag: int32(b.channel)}
 	send := training.Node{Kind: training.Send, Peer: int32(b.send), Bytes: size, Tag: int32(b.channel)}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"lightloom/controller/training"
+	"lightloom/pathmap"
 )
 
 // allGather is a ring all-gather of three GPUs, one thread block each.
@@ -67,6 +68,26 @@ func TestBadAlgorithm(t *testing.T) {
 				t.Errorf("%v does not say %q", err, c.want)
 			}
 		})
+	}
+}
+
+// TestTooMuch: sizes are bounded before they are multiplied, which could wrap round to a small one.
+func TestTooMuch(t *testing.T) {
+	reduce := strings.Replace(allGather(), `coll="allgather"`, `coll="allreduce"`, 1)
+	large := strings.ReplaceAll(reduce, `cnt="1"`, `cnt="2147483647"`)
+	for _, c := range []struct {
+		text, want string
+		bytes      pathmap.Bytes
+	}{
+		{allGather(), "1: 4611686018427387904 bytes of each of 3 GPUs are more than", 1 << 62},
+		{reduce, "1: 4611686018427387904 bytes of each of 3 GPUs are more than", 1 << 62},
+		{allGather(), "write fewer", 1 << 42},
+		{large, "chunks of 1466015503701 bytes are more than", 1 << 42},
+	} {
+		_, err := Read("x.xml", strings.NewReader(c.text), Options{Bytes: c.bytes})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v does not say %q", err, c.want)
+		}
 	}
 }
 

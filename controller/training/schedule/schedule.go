@@ -125,12 +125,7 @@ func New(r Request) (*Schedule, error) {
 	if r.Ranks < 2 || r.Op == training.Barrier {
 		return s, nil
 	}
-	if r.Method == Auto {
-		r.Method = map[training.Op]Method{training.AllToAll: Direct, training.Broadcast: Tree}[r.Op]
-		if r.Method == Auto {
-			r.Method = Ring
-		}
-	}
+	r.Method = r.method()
 	if r.Ranks > mostRanks {
 		return nil, fmt.Errorf("a %v of %d ranks: at most %d are taken", r.Op, r.Ranks, mostRanks)
 	}
@@ -198,4 +193,37 @@ func CheckShares(shares []float64, ranks int) error {
 		return fmt.Errorf("shares sum to %v, not to 1", sum)
 	}
 	return nil
+}
+
+// Count returns how many messages the schedule of a request has at most, without making it.
+func Count(r Request) int {
+	n, rounds := r.Ranks, 1
+	if n < 2 || r.Op == training.Barrier {
+		return 0
+	}
+	if r.Op == training.AllReduce {
+		rounds = 2
+	}
+	switch r.method() {
+	case Tree:
+		return 2 * rounds * treeChunks * n
+	case HalvingDoubling:
+		return rounds * n * bits.Len(uint(n))
+	case BidirectionalRing:
+		rounds *= 2
+	}
+	return rounds * n * (n - 1)
+}
+
+// method is that of a request, with Auto decided.
+func (r *Request) method() Method {
+	switch {
+	case r.Method != Auto:
+		return r.Method
+	case r.Op == training.AllToAll:
+		return Direct
+	case r.Op == training.Broadcast:
+		return Tree
+	}
+	return Ring
 }

@@ -206,3 +206,21 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// TestCount: no schedule has more messages than are counted, and none has less than a quarter of them.
+func TestCount(t *testing.T) {
+	for _, op := range training.Ops() {
+		for _, m := range Methods() {
+			for _, n := range []int{1, 2, 8, 16} {
+				r := Request{Op: op, Method: m, Ranks: n, Bytes: 1 << 20, Server: 4}
+				s, err := New(r)
+				if n < 4 && m == Hierarchical || err != nil {
+					continue
+				}
+				if most := Count(r); len(s.Messages) > most || 4*len(s.Messages) < most {
+					t.Errorf("%v by %v of %d ranks: %d messages, and %d are counted", op, m, n, len(s.Messages), most)
+				}
+			}
+		}
+	}
+}

@@ -254,13 +254,13 @@ func TestTopologyFollows(t *testing.T) {
 	if c.version < "25.05" {
 		t.Skipf("Slurm %s has no topology.yaml", c.version)
 	}
-	job := c.submit("-N4", asking, "--wrap", "sleep 4")
+	job := c.submit("-N4", asking, "--wrap", "sleep 8")
 	c.until("a block of four nodes", 30*time.Second, func() bool {
 		return strings.Contains(c.root("scontrol", "show", "topology"), "Nodes=h2-[0-1],h3-[0-1]")
 	})
-	if got := c.root("squeue", "-hj", job, "-o", "%N"); got != "h2-[0-1],h3-[0-1]" {
-		t.Errorf("the job runs on %s", got)
-	}
+	c.until("the job to run there", 30*time.Second, func() bool { // its circuits are lit before it is released
+		return c.root("squeue", "-hj", job, "-o", "%N") == "h2-[0-1],h3-[0-1]"
+	})
 	c.until("the blocks of before", 30*time.Second, func() bool {
 		return strings.Contains(c.root("scontrol", "show", "topology"), "BlockName=tor3 BlockIndex=3 Nodes=h3-[0-1]")
 	})
