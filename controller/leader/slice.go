@@ -31,8 +31,8 @@ func (l *Leader) CreateSlice(ctx context.Context, a loop.SliceRequest) (state.Sl
 	return <-got, nil
 }
 
-// DeleteSlice ends a slice and returns once that is in the log. One that is not there is loop.ErrNoSlice, also where the
-// log grows before the loop can say so. A nil Leader returns ErrVacant.
+// DeleteSlice ends a slice and returns once that is in the log. One that is not there is loop.ErrNoSlice, also where
+// the log grows before the loop can say so. A nil Leader returns ErrVacant.
 func (l *Leader) DeleteSlice(ctx context.Context, name string) error {
 	if l == nil {
 		return ErrVacant

@@ -136,8 +136,8 @@ func TestSliceSnapshots(t *testing.T) {
 	}
 }
 
-// TestSliceNamedAsOfJob: a user's slice from before jobs had any can be named as one of theirs. A job that could be taken
-// for its owner is refused, and one that asks for no slice never is.
+// TestSliceNamedAsOfJob: a user's slice from before jobs had any can be named as one of theirs. A job that could be
+// taken for its owner is refused, and one that asks for no slice never is.
 func TestSliceNamedAsOfJob(t *testing.T) {
 	s := podState(t)
 	accept := func(slice string) error {

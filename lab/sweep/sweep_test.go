@@ -209,7 +209,8 @@ func TestOneFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	st, err := folder.Status(time.Now())
-	if err != nil || st.folder != folder || st.Running || st.Made != 12 || st.String() != "12 of 12 runs made: it is done" {
+	if err != nil || st.folder != folder || st.Running || st.Made != 12 ||
+		st.String() != "12 of 12 runs made: it is done" {
 		t.Errorf("%+v (%v), %v", st, st, err)
 	}
 	if err := folder.Cancel(t.Context()); err == nil || !strings.Contains(err.Error(), "no sweep runs in") {
