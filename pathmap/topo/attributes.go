@@ -211,14 +211,22 @@ func (s *sketch) capacity(to *pathmap.BitsPerSecond, bare *bool, b bareRate) err
 	if b.key == attrRaw {
 		unit = 1
 	}
+	if k := &s.last; k.text == b.text && k.key == b.key && k.unit == unit && k.text != "" {
+		*to, *bare = k.rate, *bare || k.bare
+		return nil
+	}
 	r, err := capacityOf(b.key, b.text, unit)
+	plain := false
 	if v, ferr := strconv.ParseFloat(b.text, 64); unit == 0 && ferr == nil && !math.IsInf(v, 0) {
 		if err != nil {
 			s.bare = append(s.bare, b)
 			return nil
 		}
-		*bare = true
+		plain = true
 	}
-	*to = r
+	*bare = *bare || plain
+	if *to = r; err == nil {
+		s.last = knownRate{b.key, b.text, unit, r, plain}
+	}
 	return err
 }

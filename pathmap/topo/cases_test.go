@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lightloom/pathmap"
 )
 
 // TestCases reads small files as other tools write them: roles of nodes and capacities as those tools mean them, and
@@ -55,4 +57,32 @@ func means(format, text string) string {
 		cables = append(cables, fmt.Sprintf("%s-%s %v", c.from, c.to, c.there))
 	}
 	return fmt.Sprintf("%s; %s; %d", strings.Join(nodes, ", "), strings.Join(cables, ", "), NewSurvey(f).Parts)
+}
+
+// TestRatesOfOneText: links whose rates are written alike have their own key's and unit's meaning.
+func TestRatesOfOneText(t *testing.T) {
+	s := newSketch("f")
+	for _, tt := range []struct {
+		key  string
+		unit pathmap.BitsPerSecond
+		want pathmap.BitsPerSecond
+		bare bool
+	}{
+		{attrCapacity, 0, 5e9, true}, {attrCapacity, 0, 5e9, true}, {attrCapacity, 1, 5e9, false}, {attrCapacity, 1, 5e9, false},
+		{attrRaw, 0, 5e9, false}, {attrCapacity, 0, 5e9, true},
+	} {
+		s.unit = tt.unit
+		var got pathmap.BitsPerSecond
+		var bare bool
+		err := s.capacity(&got, &bare, bareRate{key: tt.key, text: "5000000000"})
+		if err != nil || got != tt.want || bare != tt.bare {
+			t.Errorf("%s in units of %v: %v, bare %v, %v", tt.key, tt.unit, got, bare, err)
+		}
+	}
+	var r pathmap.BitsPerSecond
+	for range 2 {
+		if err := s.capacity(&r, new(bool), bareRate{key: attrRaw, text: "0"}); err == nil {
+			t.Error("a rate of nothing is taken")
+		}
+	}
 }

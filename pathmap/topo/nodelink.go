@@ -412,6 +412,8 @@ func text(raw json.RawMessage) (string, bool) {
 		return "", false
 	}
 	switch c := raw[0]; {
+	case c == '"' && bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw):
+		return string(raw[1 : len(raw)-1]), true // the decoder has seen both quotes
 	case c == '"':
 		var s string
 		err := json.Unmarshal(raw, &s)

@@ -32,6 +32,14 @@ type sketch struct {
 
 	unit pathmap.BitsPerSecond // of capacities without one; 0: the file does not say
 	bare []bareRate            // capacities without a unit, in a file that has not said one yet
+	last knownRate             // most links of a file have the rate of the one before
+}
+
+// knownRate is a rate as a file has it, and what it means.
+type knownRate struct {
+	key, text  string
+	unit, rate pathmap.BitsPerSecond
+	bare       bool // it has no unit, in a file that had not said one yet
 }
 
 type sketchNode struct {
