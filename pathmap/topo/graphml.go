@@ -21,6 +21,7 @@ type graphML struct {
 	dec      *xml.Decoder
 	in       *sparing
 	keys     map[string]graphKey
+	defaults bool // some key has one
 	directed bool
 	graphs   int
 	depth    int
@@ -169,6 +170,7 @@ func (r *graphML) key(el xml.StartElement) error {
 		return err
 	})
 	r.keys[attribute(el, "id")] = k
+	r.defaults = r.defaults || k.has
 	return err
 }
 
@@ -261,7 +263,11 @@ func (r *graphML) edge(el xml.StartElement) error {
 		name string
 		to   *int32
 	}{{"sourceport", &c.fromPort}, {"targetport", &c.toPort}} {
-		if n, err := numberOf(p.name, attribute(el, p.name), maxPort); err == nil && *p.to == pathmap.None {
+		text := attribute(el, p.name)
+		if text == "" || *p.to != pathmap.None {
+			continue
+		}
+		if n, err := numberOf(p.name, text, maxPort); err == nil {
 			*p.to = n
 		}
 	}
@@ -295,6 +301,9 @@ func (r *graphML) data(domain string) (attributes, error) {
 
 // byDefault returns the default of the key with that name.
 func (r *graphML) byDefault(name, domain string) (string, bool) {
+	if !r.defaults {
+		return "", false
+	}
 	var ids []string
 	for id, k := range r.keys {
 		if k.has && k.name == name && (k.domain == domain || k.domain == "all" || k.domain == "") {
