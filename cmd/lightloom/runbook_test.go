@@ -127,7 +127,13 @@ func TestClusterRunbook(t *testing.T) {
 		if strings.HasPrefix(command, "cluster trust") { // while the replica runs
 			end = inBackground(t, strings.Fields(places.Replace("replica run --config /etc/lightloom/replica.yaml")))
 		}
-		err := run(ctx, strings.Fields(places.Replace(command)), strings.NewReader(""), out, io.Discard)
+		again := true
+		var err error
+		for again {
+			err = run(ctx, strings.Fields(places.Replace(command)), strings.NewReader(""), out, io.Discard)
+			// A replica says where its northbound is before it holds its directory.
+			again = err != nil && strings.Contains(err.Error(), "no replica runs on") && ctx.Err() == nil
+		}
 		cancel()
 		end()
 		if err != nil {
