@@ -68,7 +68,8 @@ func TestRatesOfOneText(t *testing.T) {
 		want pathmap.BitsPerSecond
 		bare bool
 	}{
-		{attrCapacity, 0, 5e9, true}, {attrCapacity, 0, 5e9, true}, {attrCapacity, 1, 5e9, false}, {attrCapacity, 1, 5e9, false},
+		{attrCapacity, 0, 5e9, true}, {attrCapacity, 0, 5e9, true},
+		{attrCapacity, 1, 5e9, false}, {attrCapacity, 1, 5e9, false},
 		{attrRaw, 0, 5e9, false}, {attrCapacity, 0, 5e9, true},
 	} {
 		s.unit = tt.unit
