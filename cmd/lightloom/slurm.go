@@ -54,7 +54,7 @@ func newSlurmUp(a actions, argv []string) *cobra.Command {
 	up.Short = "Run a fabric, its controller and Slurm over it until Ctrl-C"
 	up.Long = "Builds a fabric as lightloom up does, and starts Slurm over it: munge, slurmctld, a slurmd in\n" +
 		"each host, which is a node of the same name. It takes root, and a Slurm: that of lightloom slurm root, or the\n" +
-		"machine's. Jobs are of user lab, or nobody. /tmp is the machine's, all else below / is the\n" +
+		"machine's. Jobs are of the user lab, else of the user named nobody. /tmp is the machine's, all else below / is the\n" +
 		"root's. Nothing is left behind."
 	up.Example = "  sudo lightloom slurm up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
 		"  sudo lightloom slurm up -d --fabric hybrid:racks=4,hosts=2 --plugin block"
@@ -83,7 +83,7 @@ func newSlurmShell() *cobra.Command {
 			"  sudo lightloom slurm shell --user root -- scontrol reconfigure",
 	}
 	c.Flags().StringVar(&host, "host", "", "host to run it in; default: the first")
-	c.Flags().StringVar(&user, "user", "", "user of the root, such as root; default: lab, or nobody")
+	c.Flags().StringVar(&user, "user", "", "user of the root, such as root; default: lab, else the user named nobody")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		return slurm.Shell(c.Context(), host, user, args, session.ExecOptions{Stdin: c.InOrStdin(),
 			Stdout: c.OutOrStdout(), Stderr: c.ErrOrStderr()})

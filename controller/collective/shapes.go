@@ -10,6 +10,16 @@ import (
 // Torus returns a torus of those sides; two nodes in a row have one cable between them, and a side of 1 has none.
 // Nodes are numbered with the last side running fastest; each cable is two links, one after the other.
 func Torus(sides []int, rate pathmap.BitsPerSecond, latency time.Duration) *Network {
+	return grid(sides, true, rate, latency)
+}
+
+// Mesh returns a grid of those sides, numbered as a torus is.
+func Mesh(sides []int, rate pathmap.BitsPerSecond, latency time.Duration) *Network {
+	return grid(sides, false, rate, latency)
+}
+
+// grid joins each node to the next along every side. Where it closes, the last is joined to the first.
+func grid(sides []int, closes bool, rate pathmap.BitsPerSecond, latency time.Duration) *Network {
 	n := &Network{Nodes: 1}
 	for _, s := range sides {
 		n.Nodes *= s
@@ -20,26 +30,8 @@ func Torus(sides []int, rate pathmap.BitsPerSecond, latency time.Duration) *Netw
 		for node := range n.Nodes {
 			at := node / step % s
 			next := node - at*step + (at+1)%s*step
-			if s > 2 || s == 2 && at == 0 {
+			if at < s-1 || closes && s > 2 {
 				n.cable(node, next, rate, latency)
-			}
-		}
-	}
-	return n
-}
-
-// Mesh returns a grid of those sides.
-func Mesh(sides []int, rate pathmap.BitsPerSecond, latency time.Duration) *Network {
-	n := &Network{Nodes: 1}
-	for _, s := range sides {
-		n.Nodes *= s
-	}
-	step := n.Nodes
-	for _, s := range sides {
-		step /= s
-		for node := range n.Nodes {
-			if node/step%s < s-1 {
-				n.cable(node, node+step, rate, latency)
 			}
 		}
 	}

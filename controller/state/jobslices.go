@@ -13,7 +13,7 @@ import (
 	"lightloom/southbound"
 )
 
-// jobPrefix begins the names of slices that are made for jobs; nobody else can take these.
+// jobPrefix begins the names of slices that are made for jobs. Users cannot take such names.
 const jobPrefix = "job-"
 
 // JobSliceName is what the slice of a job is called.

@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound"
 )
 
-// crowd is a view of a fabric on which that many jobs run, on random hosts and paths, and one more waits.
-func crowd(b testing.TB, spec string, jobs []controller.Job, seed uint64) *controller.View {
+// mapped is a fabric with its path map.
+func mapped(b testing.TB, spec string) (*topo.Fabric, *pathmap.Map) {
 	b.Helper()
 	s, err := topo.ParseSpec(spec)
 	if err != nil {
@@ -31,6 +31,13 @@ func crowd(b testing.TB, spec string, jobs []controller.Job, seed uint64) *contr
 	if err != nil {
 		b.Fatal(err)
 	}
+	return f, m
+}
+
+// crowd is a view of a fabric on which that many jobs run, on random hosts and paths, and one more waits.
+func crowd(b testing.TB, spec string, jobs []controller.Job, seed uint64) *controller.View {
+	b.Helper()
+	f, m := mapped(b, spec)
 	return crowdOn(f, m, jobs, seed)
 }
 
@@ -120,18 +127,7 @@ func BenchmarkDecision(b *testing.B) {
 // BenchmarkLarge is BenchmarkDecision on a hundred thousand hosts, beside 20 jobs that run. The first decision, which
 // looks paths up that are kept from then on, is a figure of its own.
 func BenchmarkLarge(b *testing.B) {
-	s, err := topo.ParseSpec("fattree:k=74,rate=1Gbps")
-	if err != nil {
-		b.Fatal(err)
-	}
-	f, err := topo.New(s)
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, err := f.PathMap(10, 1)
-	if err != nil {
-		b.Fatal(err)
-	}
+	f, m := mapped(b, "fattree:k=74,rate=1Gbps")
 	for _, w := range []struct{ name, text string }{{"storm", "storm:jobs=201"},
 		{"hadoop", "hadoop:jobs=201,maps=20,reduces=10"}} {
 		b.Run(fmt.Sprintf("%s/hosts_%d/running_20", w.name, f.Hosts()), func(b *testing.B) {
