@@ -54,8 +54,8 @@ func newSlurmUp(a actions, argv []string) *cobra.Command {
 	up.Short = "Run a fabric, its controller and Slurm over it until Ctrl-C"
 	up.Long = "Builds a fabric as lightloom up does, and starts Slurm over it: munge, slurmctld, a slurmd in\n" +
 		"each host, which is a node of the same name. It takes root, and a Slurm: that of lightloom slurm root, or the\n" +
-		"machine's. Jobs are of the user lab, else of the user named nobody. /tmp is the machine's, all else below / is the\n" +
-		"root's. Nothing is left behind."
+		"machine's. Jobs are of the user lab, else of the user named nobody. /tmp is the machine's, all else\n" +
+		"below / is the root's. Nothing is left behind."
 	up.Example = "  sudo lightloom slurm up --fabric hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms\n" +
 		"  sudo lightloom slurm up -d --fabric hybrid:racks=4,hosts=2 --plugin block"
 	up.Flags().StringVar(&root, "root", "", "directory of lightloom slurm root, or / for the machine's Slurm; "+
