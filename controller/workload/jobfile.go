@@ -28,7 +28,7 @@ import (
 //go:embed jobs.schema.json
 var JobSchema string
 
-// maxJobFile bounds a job file, in bytes: its tree takes a hundred and fifty for each.
+// maxJobFile bounds a job file, in bytes.
 const maxJobFile = 8 << 20
 
 // FileJob is one job of a file and where it stands there.
@@ -44,6 +44,17 @@ type FileJob struct {
 
 // At puts the place of the job before what is wrong with it.
 func (j *FileJob) At(err error) error { return fmt.Errorf("%s:%d:%d: %w", j.File, j.Line, j.Col, err) }
+
+// mostProblems bounds the problems of a file's jobs that are told one by one.
+const mostProblems = 20
+
+// Problems are those of a file's jobs as a user reads them: the first ones, and how many more there are.
+func Problems(all []error) []error {
+	if len(all) <= mostProblems {
+		return all
+	}
+	return append(all[:mostProblems:mostProblems], fmt.Errorf("and %d further jobs", len(all)-mostProblems))
+}
 
 // ReadJobFile reads a job file by its path.
 func ReadJobFile(path string) ([]FileJob, error) {
@@ -71,35 +82,78 @@ func ReadJobs(name string, data []byte) ([]FileJob, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read jobs: %s: %w", name, err)
 	}
-	if line, err := plaintext.CheckNesting(data); err != nil {
-		return nil, fmt.Errorf("read jobs: %s:%d: %w", name, line, err)
-	}
-	if line, err := plaintext.CheckMapping(data); err != nil {
-		return nil, fmt.Errorf("read jobs: %s:%d: %w, such as jobs: and a list", name, line, err)
-	}
-	var file jobsYAML
-	d := yaml.NewDecoder(bytes.NewReader(data), yaml.DisallowUnknownField())
-	switch err := d.Decode(&file); {
-	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("read jobs: %s: empty: write jobs: and a list", name)
-	case err != nil:
-		return nil, fmt.Errorf("read jobs: %w", placed(name, err))
-	}
-	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read jobs: %s: more than one document: one file holds one list of jobs", name)
-	}
-	if len(file.Jobs) == 0 {
-		return nil, fmt.Errorf("read jobs: %s: no jobs: write jobs: and a list", name)
-	}
-	out := make([]FileJob, len(file.Jobs))
 	budget := maxFileTasks
-	for i := range file.Jobs {
-		out[i] = file.Jobs[i].job(name, &budget)
+	out, err := readJobs(name, data, &budget)
+	if err != nil {
+		return nil, fmt.Errorf("read jobs: %w", err)
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("read jobs: %s: no jobs: write jobs: and a list", name)
 	}
 	if err := circle(out); err != nil {
 		return nil, fmt.Errorf("read jobs: %w", err)
 	}
 	return out, nil
+}
+
+// readJobs reads the jobs of a large file some at a time: parsed, a byte takes hundreds.
+func readJobs(name string, data []byte, budget *int) (out []FileJob, err error) {
+	rest, bodies := plaintext.CutBodies(data, "", "jobs")
+	if len(rest) > plaintext.MaxWhole {
+		return nil, fmt.Errorf("%s: longer than %d bytes, and its jobs do not stand in lines of their own below jobs:, "+
+			"without anchors: write them so, or cut it in parts", name, plaintext.MaxWhole)
+	}
+	if line, err := plaintext.CheckNesting(data); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w", name, line, err)
+	}
+	if line, err := plaintext.CheckMapping(data); err != nil {
+		return nil, fmt.Errorf("%s:%d: %w, such as jobs: and a list", name, line, err)
+	}
+	var file jobsYAML
+	d := yaml.NewDecoder(bytes.NewReader(rest), yaml.DisallowUnknownField())
+	switch err := d.Decode(&file); {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: empty: write jobs: and a list", name)
+	case err != nil:
+		return nil, placed(name, err)
+	}
+	if err := d.Decode(new(any)); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: more than one document: one file holds one list of jobs", name)
+	}
+	take := func(jobs []jobYAML) {
+		for i := range jobs {
+			out = append(out, jobs[i].job(name, budget))
+		}
+	}
+	take(file.Jobs)
+	for piece := range bodies[plaintext.BodyOf{Key: "jobs"}].Pieces() {
+		jobs, err := parseJobs(piece)
+		if err != nil {
+			return nil, placed(name, err)
+		}
+		take(jobs)
+	}
+	return out, nil
+}
+
+// parseJobs parses a piece of the list of jobs.
+func parseJobs(piece plaintext.Body) (jobs []jobYAML, err error) {
+	file, err := piece.Parse()
+	if err != nil {
+		return nil, err
+	}
+	for _, d := range file.Docs {
+		if d == nil || d.Body == nil {
+			continue
+		}
+		var some []jobYAML
+		decoder := yaml.NewDecoder(bytes.NewReader(nil), yaml.DisallowUnknownField())
+		if err := decoder.DecodeFromNode(d.Body, &some); err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, some...)
+	}
+	return jobs, nil
 }
 
 // circle refuses a file whose jobs read from each other in a circle, or from a name that two have.

@@ -115,6 +115,7 @@ func (s *Prepared) ownJobs() ([]controller.Job, error) {
 		first, apart = possible(first[:n]) // what they read can be the output of jobs that come later in the file
 		wrong = append(wrong, apart...)
 	}
+	wrong = workload.Problems(wrong)
 	var jobs []controller.Job
 	for i := range first {
 		jobs = append(jobs, first[i].Job)

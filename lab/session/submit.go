@@ -89,14 +89,15 @@ func Submit(ctx context.Context, opt SubmitOptions) error {
 		return hint.Wrong(err)
 	}
 	var jobs []controller.Job
-	var wrong error
+	var problems []error
 	for i := range all {
 		if p := all[i].Problem; p != nil {
-			wrong = errors.Join(wrong, p)
+			problems = append(problems, p)
 			continue
 		}
 		jobs = append(jobs, all[i].Job)
 	}
+	wrong := errors.Join(workload.Problems(problems)...)
 	if len(jobs) == 0 {
 		return fmt.Errorf("submit jobs: none can be run: %w", wrong)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"lightloom/pathmap/plaintext"
 )
 
 // ringYAML is a ring of n nodes as our YAML, indented as given.
@@ -48,7 +50,7 @@ func TestPieces(t *testing.T) {
 		"containerlab":       {"clab", ringClab(n)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, bodies := cutBodies([]byte(c.text)); len(bodies) != 2 {
+			if _, bodies := plaintext.CutBodies([]byte(c.text), "topology", "nodes", "links"); len(bodies) != 2 {
 				t.Fatalf("%d bodies are cut out, where nodes and links are", len(bodies))
 			}
 			f, err := FormatNamed(c.format)

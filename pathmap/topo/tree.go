@@ -21,9 +21,9 @@ const maxYAML = 16 << 20
 // hold, and merge keys (<<) add pairs that the mapping lacks.
 type tree struct {
 	file    string
-	anchors map[string][]*ast.AnchorNode // by name, in the file's order
-	left    *int                         // pairs and elements that may still be read
-	bodies  map[bodyOf]body              // what is parsed as it is read
+	anchors map[string][]*ast.AnchorNode        // by name, in the file's order
+	left    *int                                // pairs and elements that may still be read
+	bodies  map[plaintext.BodyOf]plaintext.Body // what is parsed as it is read
 }
 
 // maxEntries bounds the pairs and elements that are read of a file, for aliases can stand for many in
@@ -51,15 +51,15 @@ func placeOf(at *token.Token) place {
 // parseTree returns the file and the mapping that it is.
 func parseTree(file string, data []byte) (tree, []entry, error) {
 	left := maxEntries
-	rest, bodies := cutBodies(data)
+	rest, bodies := plaintext.CutBodies(data, "topology", "nodes", "links")
 	t := tree{file: file, anchors: map[string][]*ast.AnchorNode{}, left: &left, bodies: bodies}
 	if len(data) > maxYAML {
 		return t, nil, t.wrong(nil, "longer than %d bytes: convert it to node-link JSON, which is read at any size", maxYAML)
 	}
-	if len(rest) > maxWhole {
+	if len(rest) > plaintext.MaxWhole {
 		return t, nil, t.wrong(nil, "longer than %d bytes beside nodes and links, or these do not stand in lines of "+
 			"their own below nodes: and links:, without anchors: convert it to node-link JSON, which is read at any "+
-			"size", maxWhole)
+			"size", plaintext.MaxWhole)
 	}
 	if line, err := plaintext.CheckNesting(data); err != nil {
 		return t, nil, fileError(file, place{line: line}, err)
