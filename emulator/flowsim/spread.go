@@ -30,6 +30,12 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 	old := append(t.extra[:0], co.extra...)
 	t.extra = old
 	co.take(o)
+	if sr := co.spreadRows; sr != nil && sr.size > 0 {
+		f.spreads.change(sr)
+		if sr.size == co.apart.Rows {
+			return
+		}
+	}
 	if !even {
 		f.spreadHosts(co)
 	}
