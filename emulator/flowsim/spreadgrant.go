@@ -13,7 +13,7 @@ import (
 type granting struct {
 	*spreadRows
 	from, to []float64 // by host: the rates to grant
-	senders  []uint64  // hosts whose rate out is another
+	senders  *senders
 	more     []float64 // by host: what it sends beyond what it sent before
 	perBit   float64
 	now      time.Duration
@@ -34,14 +34,9 @@ func (sp *spreads) grant() {
 func (sp *spreads) grantRows(sr *spreadRows) {
 	hosts := len(sp.up)
 	sp.from, sp.to = byHost(sp.from, sr.co.from, hosts), byHost(sp.to, sr.co.to, hosts)
-	g := granting{spreadRows: sr, from: sp.from, to: sp.to, senders: sp.senders, more: sp.more, perBit: sp.perBit,
+	g := granting{spreadRows: sr, from: sp.from, to: sp.to, senders: &sp.senders, more: sp.more, perBit: sp.perBit,
 		now: sp.clock.Now()}
-	clear(g.senders)
-	for h, rate := range g.from {
-		if rate != sr.from[h] {
-			g.senders[h/64] |= 1 << (h % 64)
-		}
-	}
+	g.senders.begin(sr.from, g.from)
 	sp.mark(sr, sr.co.extra)
 	for i, dst := range sr.table.dsts {
 		sp.asked[pathmap.Reverse(sp.up[dst])] += g.destination(i)
@@ -65,15 +60,13 @@ func (sp *spreads) grantRows(sr *spreadRows) {
 func (g *granting) destination(i int) (sum float64) {
 	t := g.table
 	dst := t.dsts[i]
-	was, is, all, soon := g.spreadRows.to[dst], g.to[dst], uint64(0), southbound.Never
-	if was != is || g.anew {
-		all = ^uint64(0)
-	}
-	for w, senders := range g.senders {
+	was, is, soon := g.spreadRows.to[dst], g.to[dst], southbound.Never
+	from, granted := g.from, g.spreadRows.from
+	for w, candidates := range g.senders.to(was, is, g.anew) {
 		at := i*t.words + w
-		for word := g.here[at] &^ g.apart[at] & (senders | all); word != 0; word &= word - 1 {
+		for word := g.here[at] &^ g.apart[at] & candidates; word != 0; word &= word - 1 {
 			src := w*64 + bits.TrailingZeros64(word)
-			rate, before := g.from[src], g.spreadRows.from[src]
+			rate, before := from[src], granted[src]
 			if is < rate { // the builtin min takes several times as long
 				rate = is
 			}
