@@ -13,7 +13,7 @@ import (
 type granting struct {
 	*spreadRows
 	from, to []float64 // by host: the rates to grant
-	senders  *senders
+	senders  *southbound.Senders
 	more     []float64 // by host: what it sends beyond what it sent before
 	perBit   float64
 	now      time.Duration
@@ -36,7 +36,7 @@ func (sp *spreads) grantRows(sr *spreadRows) {
 	sp.from, sp.to = byHost(sp.from, sr.co.from, hosts), byHost(sp.to, sr.co.to, hosts)
 	g := granting{spreadRows: sr, from: sp.from, to: sp.to, senders: &sp.senders, more: sp.more, perBit: sp.perBit,
 		now: sp.clock.Now()}
-	g.senders.begin(sr.from, g.from)
+	g.senders.Begin(sr.from, g.from)
 	sp.mark(sr, sr.co.extra)
 	for i, dst := range sr.table.dsts {
 		sp.asked[pathmap.Reverse(sp.up[dst])] += g.destination(i)
@@ -61,8 +61,12 @@ func (g *granting) destination(i int) (sum float64) {
 	t := g.table
 	dst := t.dsts[i]
 	was, is, soon := g.spreadRows.to[dst], g.to[dst], southbound.Never
+	senders := g.senders.All()
+	if !g.anew {
+		senders = g.senders.To(was, is)
+	}
 	from, granted := g.from, g.spreadRows.from
-	for w, candidates := range g.senders.to(was, is, g.anew) {
+	for w, candidates := range senders {
 		at := i*t.words + w
 		for word := g.here[at] &^ g.apart[at] & candidates; word != 0; word &= word - 1 {
 			src := w*64 + bits.TrailingZeros64(word)

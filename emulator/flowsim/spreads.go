@@ -21,7 +21,7 @@ type spreads struct {
 	asked   []float64     // by link: what rows request, bits a second
 	from    []float64     // by host: the rates to grant, and those granted before
 	to      []float64
-	senders senders
+	senders southbound.Senders
 	more    []float64 // by host, what its rows get beyond what they had; zero between calls
 	next    des.Event
 	stale   bool // the first to end may be another
@@ -75,7 +75,7 @@ func (sp *spreads) suits(co *coflow, r *route) bool {
 func (sp *spreads) add(co *coflow, t *hostTable, b int32, left float64) {
 	if sp.asked == nil {
 		sp.asked = make([]float64, len(sp.capacity))
-		sp.senders, sp.more = newSenders(len(sp.up)), make([]float64, len(sp.up))
+		sp.senders, sp.more = southbound.NewSenders(len(sp.up)), make([]float64, len(sp.up))
 	}
 	if co.spreadRows == nil {
 		co.spreadRows = newSpreadRows(co, t, len(sp.up))

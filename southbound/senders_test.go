@@ -1,4 +1,4 @@
-package flowsim
+package southbound
 
 import (
 	"math/rand/v2"
@@ -18,16 +18,16 @@ func TestSendersMissNone(t *testing.T) {
 			}
 			return all
 		}
-		s := newSenders(n)
+		s := NewSenders(n)
 		for range 5 {
 			wasFrom, from, wasTo, to := rates(), rates(), rates(), rates()
-			s.begin(wasFrom, from)
+			s.Begin(wasFrom, from)
 			for dst := range to {
-				set := s.to(wasTo[dst], to[dst], false)
+				set := s.To(wasTo[dst], to[dst])
 				for src := range from {
 					another := min(wasFrom[src], wasTo[dst]) != min(from[src], to[dst])
 					both := wasFrom[src] != from[src] && wasTo[dst] != to[dst]
-					if named := set[src/64]>>(src%64)&1 != 0; another && !named || named && !another && !both {
+					if named := set != nil && set[src/64]>>(src%64)&1 != 0; another && !named || named && !another && !both {
 						t.Fatalf("seed %d: from %v (was %v) to %v (was %v): named %v", seed, from[src], wasFrom[src],
 							to[dst], wasTo[dst], named)
 					}
