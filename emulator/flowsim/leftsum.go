@@ -39,11 +39,9 @@ func (s *leftSum) Change(r rateRow, bits, perBit float64, now time.Duration) {
 	s.bits += bits - r.Bits
 }
 
-// ChangeMany gives rows rates that are more bits a second together; excess is what they have sent beyond
-// their last bytes, as a number below zero.
-func (s *leftSum) ChangeMany(more, excess, perBit float64, now time.Duration) {
+// ChangeMany gives rows other rates, more bits a second together. None has sent beyond its last byte.
+func (s *leftSum) ChangeMany(more, perBit float64, now time.Duration) {
 	s.settle(&rateRow{At: now}, perBit, now)
-	s.left -= excess
 	s.bits += more
 }
 

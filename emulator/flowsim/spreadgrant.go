@@ -17,8 +17,7 @@ type granting struct {
 	more     []float64 // by host: what it sends beyond what it sent before
 	perBit   float64
 	now      time.Duration
-	any      bool    // some row has another rate
-	excess   float64 // what rows have sent beyond their last byte, negative
+	any      bool // some row has another rate
 }
 
 // grant gives rows the rates that their coflows' orders have now.
@@ -51,7 +50,7 @@ func (sp *spreads) grantRows(sr *spreadRows) {
 		sp.asked[sp.up[h]] += more
 		sum, g.more[h] = sum+more, 0
 	}
-	sr.co.apart.ChangeMany(sum, g.excess, sp.perBit, g.now)
+	sr.co.apart.ChangeMany(sum, sp.perBit, g.now)
 	sr.soon, sp.stale = sr.ends[sr.least()], true
 }
 
@@ -99,11 +98,7 @@ func (g *granting) destination(i int) (sum float64) {
 
 // set gives a row another rate, and returns an instant before which it does not end.
 func (g *granting) set(r *spreadRow, rate float64) time.Duration {
-	left := r.left - r.bits*g.perBit*float64(g.now-r.at)
-	if left < 0 {
-		g.excess += left
-		left = 0
-	}
+	left := r.leftAt(g.now, g.perBit)
 	r.left, r.at, r.bits, g.any = left, g.now, rate, true
 	// A quotient of another rounding is less off than a billionth; what never ends counts as late.
 	if ns := left / (rate * g.perBit) * (1 - 1e-9); ns < float64(southbound.Never/4) {
