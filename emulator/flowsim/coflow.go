@@ -39,6 +39,9 @@ type underWay struct {
 	lent
 	apart leftSum    // rows that have rates of their own
 	table *hostTable // nil until first used
+
+	spreadRows *spreadRows // nil until first used
+	scattered  bool        // its rows have individual rates, though it may be spread
 }
 
 // kind is the kind of rates last set for a coflow.

@@ -92,6 +92,7 @@ func TestEvenLikeReference(t *testing.T) {
 	for seed := range uint64(seeds()) {
 		sc := newEvenScript(rand.New(rand.NewPCG(seed, 9)))
 		sc.backup = true
+		sc.fewRows = 1 + int32(seed%2)*1000
 		for _, a := range sc.actions {
 			if a.rates != nil && len(a.rates.Spread) > 1 && a.rates.Spread[0].Same(&a.rates.Spread[1]) {
 				even++

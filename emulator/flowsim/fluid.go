@@ -19,6 +19,7 @@ type fluid struct {
 	levels     levels  // rates of classes while hosts share by themselves, or all have the rates of their ports
 	paces      paces   // host flows that end together with their coflow
 	individual individualRates
+	spreads    spreads    // host flows of large coflows that are spread
 	demand     linkDemand // what all of them ask of links
 
 	ranked       bool // hosts share by themselves, and some coflow has a priority
@@ -51,6 +52,7 @@ func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit f
 		routeTable:  routeTable{find: find, byPair: newRouteIndex(hosts)},
 		linkTable:   newLinkTable(links)}}
 	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
+	f.spreads.state, f.spreads.few = &f.state, fewRows
 	f.levels.classes, f.classes.byPriority = &f.classes, map[[2]int32]int32{}
 	return f
 }
@@ -99,6 +101,8 @@ func (f *fluid) place(b int32, left float64) {
 		f.classes.join(f.classes.ranked(bu.route, co.priority.Of(b-co.first)), b, left)
 	case co.kind == leveled:
 		f.classes.join(f.classes.leveled(bu.route), b, left)
+	case co.kind == spread && f.spreads.suits(co, r):
+		f.spreads.add(co, f.tableOf(co), b, left)
 	case co.kind == spread:
 		f.individual.add(b, left, co.spreadOf(&r.pair)+co.extraOf(b-co.first))
 	case (co.until == 0 || co.until > now) && co.extraOf(b-co.first) > 0:
@@ -123,6 +127,8 @@ func (f *fluid) pull(b int32) float64 {
 		return f.paces.leave(co, b)
 	case onIndividual:
 		return f.individual.remove(b)
+	case onSpread:
+		return f.spreads.remove(b)
 	case onHold:
 		return bu.mark
 	}
@@ -145,6 +151,8 @@ func (f *fluid) leftOf(b int32) float64 {
 		return f.parts[b] * f.coflows[bu.coflow].factorAt(f.clock.Now())
 	case onIndividual:
 		return f.individual.rows[bu.pos].leftAt(f.clock.Now())
+	case onSpread:
+		return f.spreads.leftOf(&f.coflows[bu.coflow], b)
 	case onHold:
 		return bu.mark
 	}
@@ -225,4 +233,5 @@ func (f *fluid) settle() {
 	f.recycle()
 	f.classes.reschedule()
 	f.individual.reschedule()
+	f.spreads.reschedule()
 }

@@ -18,7 +18,8 @@ type hostFlow struct {
 	coflow  int32
 	route   int32
 	away    int32 // the route of its hosts with awayTag, which it is likely to be given next; none: it is not known
-	// onPace while it follows its coflow's pace, onIndividual with a rate of its own, onHold while it is
+	// onPace while it follows its coflow's pace, onIndividual with a rate of its own, onSpread among the rows of
+	// spreads, onHold while it is
 	// withheld, gone once it has ended
 	class  int32
 	pos    int32 // in the heap of its class, or among the rows of individualRates
@@ -30,6 +31,7 @@ const (
 	gone         = -2
 	onIndividual = -3
 	onHold       = -4
+	onSpread     = -5
 )
 
 // If every byte waits for a circuit, nearly all host flows are withheld. A withheld host flow needs no

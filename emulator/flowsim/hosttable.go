@@ -38,6 +38,11 @@ func newHostTable(hosts, rows int, ends func(row int) (src, dst southbound.HostI
 	return t
 }
 
+// rowAt returns the row of a source, given by the place and the bit that it has in the sets.
+func (t *hostTable) rowAt(at int, bit uint64) int32 {
+	return t.firsts[at] + int32(bits.OnesCount64(t.has[at]&(bit-1)))
+}
+
 // Changed calls f with each row whose rate is another: the smaller of its source's and its
 // destination's, which were wasFrom and wasTo and are from and to, by host. A row for which f says that
 // it has ended is not met again.
@@ -61,7 +66,7 @@ func (t *hostTable) Changed(wasFrom, from, wasTo, to []float64, f func(row int32
 					continue
 				}
 				low := word & -word
-				if !f(t.firsts[at] + int32(bits.OnesCount64(t.has[at]&(low-1)))) {
+				if !f(t.rowAt(at, low)) {
 					t.live[at] &^= low
 				}
 			}

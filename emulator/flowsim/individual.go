@@ -75,8 +75,12 @@ func (r *individualRate) leftAt(now time.Duration) float64 {
 
 // add gives a host flow with left bytes left a rate of its own.
 func (ir *individualRates) add(b int32, left, wish float64) {
-	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
 	ir.coflows[ir.hostFlows[b].coflow].apart.Add(left)
+	ir.insert(b, left, wish)
+}
+
+func (ir *individualRates) insert(b int32, left, wish float64) {
+	ir.hostFlows[b].class, ir.hostFlows[b].pos = onIndividual, int32(len(ir.rows))
 	r := &ir.routes[ir.hostFlows[b].route]
 	ir.rows = append(ir.rows, individualRate{hostFlow: b, pos: none, wish: wish, left: left,
 		at:  ir.clock.Now(),
@@ -84,6 +88,15 @@ func (ir *individualRates) add(b int32, left, wish float64) {
 		stands: r.fate != arrives})
 	ir.asks(&ir.rows[len(ir.rows)-1], 0, wish)
 	ir.disturb()
+}
+
+// adopt takes in the row of a host flow that was among spreads, as it stands.
+func (ir *individualRates) adopt(b int32, row spreadRow, wish float64) {
+	ir.insert(b, row.left, wish)
+	i := ir.hostFlows[b].pos
+	r := &ir.rows[i]
+	r.at, r.bits, r.rate, r.end = row.at, row.bits, row.bits*ir.perBit, row.end(ir.perBit)
+	ir.reorder(i)
 }
 
 // remove takes a host flow out again and returns what is left of it.

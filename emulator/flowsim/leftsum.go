@@ -39,6 +39,12 @@ func (s *leftSum) Change(r rateRow, bits, perBit float64, now time.Duration) {
 	s.bits += bits - r.Bits
 }
 
+// ChangeMany gives rows other rates, more bits a second together. None has sent beyond its last byte.
+func (s *leftSum) ChangeMany(more, perBit float64, now time.Duration) {
+	s.settle(&rateRow{At: now}, perBit, now)
+	s.bits += more
+}
+
 // Lose takes a row out.
 func (s *leftSum) Lose(r rateRow, perBit float64, now time.Duration) {
 	s.settle(&r, perBit, now)

@@ -46,6 +46,7 @@ type script struct {
 	size    map[southbound.HostFlowKey]pathmap.Bytes
 	rows    []southbound.HostFlowKey
 	coflows southbound.CoflowID
+	fewRows int32 // of spreads; 0: as it is
 }
 
 func newScript(rng *rand.Rand) *script {
@@ -173,6 +174,9 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	lefts [][]float64) {
 	s = simulate(t, fabric(t, sc.spec), Options{NoHeaders: true})
 	wire(t, s)
+	if sc.fewRows > 0 {
+		s.fluid.spreads.few = sc.fewRows
+	}
 	if !sc.backup {
 		sc.dropBackups(t, s)
 	}
@@ -189,6 +193,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		run(a.at)
 		checkHostFlows(t, s.fluid)
 		checkAsked(t, &s.fluid.individual)
+		checkSpreads(t, s.fluid)
 		checkTotals(t, s)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
 			checkInto(t, s)

@@ -71,6 +71,7 @@ func (f *fluid) refreshRoutes() {
 	if len(w.changed) == 0 {
 		return
 	}
+	f.spreads.scatter(&f.individual)
 	if w.apart {
 		f.accountApart()
 	}

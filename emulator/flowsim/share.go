@@ -14,11 +14,12 @@ func (f *fluid) share() {
 	case f.fair:
 		f.levels.shareFairly()
 		return
-	case f.levels.even && f.levels.shareEvenly(len(f.individual.rows) > 0):
+	case f.levels.even && f.levels.shareEvenly(len(f.individual.rows)+len(f.spreads.list) > 0):
 		return
 	case f.grant():
 		return
 	}
+	f.spreads.scatter(&f.individual)
 	d := &f.demand
 	d.Classes = d.Classes[:0]
 	f.classes.fill(d)
@@ -39,11 +40,13 @@ func (f *fluid) grant() bool {
 	for _, i := range f.live {
 		f.paces.loads(&f.coflows[i])
 	}
+	f.spreads.grant()
 	d := &f.demand
 	d.Begin(len(f.capacity))
 	bounded := f.classes.addTo(d)
 	f.paces.addTo(d)
 	f.individual.addTo(d)
+	f.spreads.addTo(d)
 	if !d.Fits(f.capacity) || !bounded {
 		return false
 	}

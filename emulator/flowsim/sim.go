@@ -61,6 +61,7 @@ const (
 	groupEnds                           // the first host flows of a group end
 	paceEnds                            // a coflow's finish instant
 	individualEnds                      // the first host flows with rates of their own end
+	spreadEnds                          // the first host flows of large coflows that are spread
 	taskEnds
 	deviceDue  // a device has a transition or events to emit
 	lightComes // the dark time of circuits that moved together is over
@@ -213,6 +214,8 @@ func (s *Sim) happen(ev event) {
 		s.fluid.paces.end(ev.index)
 	case individualEnds:
 		s.fluid.individual.end()
+	case spreadEnds:
+		s.fluid.spreads.end()
 	case taskEnds:
 		t := release(s.running, &s.idle, ev.index)
 		if t.Task == voidTask {

@@ -25,6 +25,13 @@ func (f *fluid) spreadAgain(co *coflow, o *order) {
 	if even && extra {
 		return
 	}
+	if sr := co.spreadRows; sr != nil && sr.size > 0 {
+		f.spreads.change(sr)
+		if sr.size == co.apart.Rows { // and no row has an individual rate
+			co.take(o)
+			return
+		}
+	}
 	t.wasFrom, t.wasTo = byHost(t.wasFrom, co.from, hosts), byHost(t.wasTo, co.to, hosts)
 	t.from, t.to = byHost(t.from, o.from, hosts), byHost(t.to, o.to, hosts)
 	old := append(t.extra[:0], co.extra...)

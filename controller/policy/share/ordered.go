@@ -39,6 +39,7 @@ type Ordered struct {
 	epoch           uint64
 	mask            []uint64
 	left            ends
+	senders         southbound.Senders
 	allot           allot
 	taken           []float64 // by link; zero between calls
 	rates           southbound.Rates

@@ -28,9 +28,8 @@ type spreadEnd struct {
 	counted []int32   // rows when rate was found
 	free    []float64 // what the link had left when rate was found
 	rate    []float64 // of each row, whole bits a second; 0 where there are no rows
-	was     []float64 // rate before this decision
+	was     []float64 // rate before this decision, of all if any has changed
 	taken   []float64 // what rows get together
-	changed []uint64  // the hosts whose rate is another in this decision
 }
 
 // spreadOne is spread for one coflow where ofPorts holds and left is up to date, which it keeps so.
@@ -46,7 +45,10 @@ func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 	}
 	out, in := m.out.divide(g, g.up), m.in.divide(g, g.down)
 	if out || in {
-		m.add(b)
+		if len(o.senders.All()) != b.words {
+			o.senders = southbound.NewSenders(len(g.up))
+		}
+		m.add(b, &o.senders)
 		m.list()
 	}
 	d.given = m.out.take(g, g.up, o.left.up)
@@ -59,7 +61,7 @@ func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
 		n := len(g.up)
 		return spreadEnd{hosts, make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n),
 			make([]float64, n),
-			make([]float64, n), make([]uint64, b.words)}
+			make([]float64, n)}
 	}
 	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1,
 		open: ends{make([]uint64, b.words), make([]uint64, b.words)}, out: end(b.from), in: end(b.dsts)}
@@ -107,7 +109,7 @@ func (m *spreadMemory) count(b *coflowRows) {
 
 // divide finds the rates of hosts, and reports whether any has changed.
 func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool) {
-	clear(e.changed)
+	copy(e.was, e.rate)
 	for w, word := range e.hosts {
 		for ; word != 0; word &= word - 1 {
 			h := w*64 + bits.TrailingZeros64(word)
@@ -119,10 +121,9 @@ func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool
 			if n > 0 {
 				rate = math.Floor(free / float64(n))
 			}
-			e.counted[h], e.free[h], e.was[h] = n, free, e.rate[h]
+			e.counted[h], e.free[h] = n, free
 			if rate != e.rate[h] {
 				e.rate[h], any = rate, true
-				e.changed[w] |= word & -word
 			}
 		}
 	}
@@ -130,27 +131,24 @@ func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool
 }
 
 // add brings what rows get together up to date.
-func (m *spreadMemory) add(b *coflowRows) {
+func (m *spreadMemory) add(b *coflowRows, all *southbound.Senders) {
+	all.Begin(m.out.was, m.out.rate)
 	for i := range b.runs {
 		dst := b.runs[i].dst
-		now, sum := m.in.rate[dst], 0.0
-		all, was := uint64(0), now
-		if m.in.changed[dst/64]>>(dst%64)&1 != 0 {
-			all, was = ^uint64(0), m.in.was[dst]
-		}
-		for w, rows := range m.rows[i*b.words : (i+1)*b.words] {
-			changed := m.out.changed[w]
-			for word := rows & (changed | all); word != 0; word &= word - 1 {
+		was, now, sum := m.in.was[dst], m.in.rate[dst], 0.0
+		rows := m.rows[i*b.words : (i+1)*b.words]
+		for w, senders := range all.To(was, now) {
+			for word := rows[w] & senders; word != 0; word &= word - 1 {
 				src := w*64 + bits.TrailingZeros64(word)
-				rate := m.out.rate[src]
-				before := rate
-				if changed&(word&-word) != 0 {
-					before = m.out.was[src]
+				rate, before := m.out.rate[src], m.out.was[src]
+				if now < rate { // the builtin min takes several times as long
+					rate = now
 				}
-				if more := min(rate, now) - min(before, was); more != 0 {
-					m.out.taken[src] += more
-					sum += more
+				if was < before {
+					before = was
 				}
+				m.out.taken[src] += rate - before
+				sum += rate - before
 			}
 		}
 		m.in.taken[dst] += sum

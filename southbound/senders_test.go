@@ -1,0 +1,38 @@
+package southbound
+
+import (
+	"math/rand/v2"
+	"testing"
+)
+
+// TestSendersMissNone: every host flow whose rate is another is among those that senders name, and of those
+// between a changed and an unchanged host no other.
+func TestSendersMissNone(t *testing.T) {
+	for seed := range uint64(200) {
+		rng := rand.New(rand.NewPCG(seed, 44))
+		n := 1 + rng.IntN(200)
+		rates := func() []float64 {
+			all := make([]float64, n)
+			for h := range all {
+				all[h] = float64(rng.IntN(6)) * 1e9
+			}
+			return all
+		}
+		s := NewSenders(n)
+		for range 5 {
+			wasFrom, from, wasTo, to := rates(), rates(), rates(), rates()
+			s.Begin(wasFrom, from)
+			for dst := range to {
+				set := s.To(wasTo[dst], to[dst])
+				for src := range from {
+					another := min(wasFrom[src], wasTo[dst]) != min(from[src], to[dst])
+					both := wasFrom[src] != from[src] && wasTo[dst] != to[dst]
+					if named := set != nil && set[src/64]>>(src%64)&1 != 0; another && !named || named && !another && !both {
+						t.Fatalf("seed %d: from %v (was %v) to %v (was %v): named %v", seed, from[src], wasFrom[src],
+							to[dst], wasTo[dst], named)
+					}
+				}
+			}
+		}
+	}
+}
