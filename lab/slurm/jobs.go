@@ -178,8 +178,8 @@ type Client struct {
 	Env []string // beside the process's own
 }
 
-// call runs a command, and returns what it prints. Its own words are in the error.
-func (c *Client) call(ctx context.Context, argv ...string) ([]byte, error) {
+// Call runs a command, and returns what it prints. Its own words are in the error.
+func (c *Client) Call(ctx context.Context, argv ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(cmd.Environ(), c.Env...)
 	var said bytes.Buffer
@@ -196,7 +196,7 @@ func (c *Client) call(ctx context.Context, argv ...string) ([]byte, error) {
 
 // Jobs returns the jobs that Slurm knows.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	b, err := c.call(ctx, "squeue", "--json", "--states=all")
+	b, err := c.Call(ctx, "squeue", "--json", "--states=all")
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 
 // Idle returns the nodes on which nothing runs.
 func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
-	b, err := c.call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
+	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
 	if err != nil {
 		return nil, err
 	}
@@ -243,38 +243,38 @@ func (j *Job) Held() bool {
 
 // Mark writes the administrator's comment of a job.
 func (c *Client) Mark(ctx context.Context, job int, mark string) error {
-	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
 	return err
 }
 
 // Release has a held job wait for its turn again.
 func (c *Client) Release(ctx context.Context, job int) error {
-	_, err := c.call(ctx, "scontrol", "release", strconv.Itoa(job))
+	_, err := c.Call(ctx, "scontrol", "release", strconv.Itoa(job))
 	return err
 }
 
 // Require has a pending job wait for nodes, and marks it as one to release.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
-	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
 		"AdminComment="+releasing)
 	return err
 }
 
 // Move has a node be in another unit of a topology from now on: at once, until the next reconfigure.
 func (c *Client) Move(ctx context.Context, node, unit string) error {
-	_, err := c.call(ctx, "scontrol", "update", "NodeName="+node, "Topology="+Name+":"+unit)
+	_, err := c.Call(ctx, "scontrol", "update", "NodeName="+node, "Topology="+Name+":"+unit)
 	return err
 }
 
 // Reconfigure has Slurm read its files again.
 func (c *Client) Reconfigure(ctx context.Context) error {
-	_, err := c.call(ctx, "scontrol", "reconfigure")
+	_, err := c.Call(ctx, "scontrol", "reconfigure")
 	return err
 }
 
 // Version returns the version of Slurm's commands.
 func (c *Client) Version(ctx context.Context) (Version, error) {
-	b, err := c.call(ctx, "scontrol", "--version")
+	b, err := c.Call(ctx, "scontrol", "--version")
 	if err != nil {
 		return Version{}, err
 	}
