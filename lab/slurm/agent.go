@@ -99,11 +99,8 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if a.blocks == nil {
-		a.told, _ = os.ReadFile(a.File) // without it, Slurm has all to learn
-		a.blocks = map[string]string{}
-		if bytes.Equal(b.Bytes(), a.told) {
-			a.blocks = n.Blocks()
-		}
+		a.told, _ = os.ReadFile(a.File) // without it, all is new
+		a.blocks = map[string]string{}  // nor does the file say what Slurm took: an agent can die between the two
 	}
 	if !bytes.Equal(b.Bytes(), a.told) {
 		err := durable.Replace(a.File, b.Bytes(), false)

@@ -218,12 +218,13 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 }
 
 // The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen,
-// and they are about to be released; or they were, and get other nodes once one fails; or they got no circuits;
-// or cannot have what they ask for.
+// and they are about to be released; or they were, and get other nodes once one fails; or they are about to be released
+// without circuits, or were; or cannot have what they ask for.
 const (
 	held      = "lightloom:held"
 	releasing = "lightloom:releasing"
 	placed    = "lightloom:placed"
+	leaving   = "lightloom:releasing without circuits"
 	without   = "lightloom:without"
 	refused   = "lightloom:refused: "
 )
@@ -234,11 +235,16 @@ func (j *Job) Lost() bool {
 		!strings.HasPrefix(j.Reason, "JobHeld")
 }
 
+// Left reports whether a job was released without circuits, and its mark does not say so yet.
+func (j *Job) Left() bool {
+	return j.Mark == leaving && !j.Gone() && !strings.HasPrefix(j.Reason, "JobHeld")
+}
+
 // Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would
 // not launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
 func (j *Job) Held() bool {
 	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") &&
-		(j.Mark == held || j.Mark == releasing || j.Mark == placed && j.Failed)
+		(j.Mark == held || j.Mark == releasing || j.Mark == leaving || j.Mark == placed && j.Failed)
 }
 
 // Mark writes the administrator's comment of a job.
@@ -257,6 +263,12 @@ func (c *Client) Release(ctx context.Context, job int) error {
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
 	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
 		"AdminComment="+releasing)
+	return err
+}
+
+// Hold has a job that was released wait once more.
+func (c *Client) Hold(ctx context.Context, job int) error {
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "Priority=0", "AdminComment="+releasing)
 	return err
 }
 

@@ -195,7 +195,18 @@ func (x *Slurm) sbatch(tasks int, most need, script string) []string {
 	return append(append(argv, x.Options...), script)
 }
 
-// ask asks Slurm, again and again once it has answered before.
+// isAway reports whether Slurm was out of reach, in the words of its commands.
+func isAway(err error) bool {
+	for _, words := range []string{"contact slurm controller", "connect failure", "timed out", "Zero Bytes", "refused",
+		"unexpected message"} {
+		if strings.Contains(err.Error(), words) {
+			return true
+		}
+	}
+	return false
+}
+
+// ask asks Slurm: again and again while it is out of reach, once it has answered before.
 func (x *Slurm) ask(ctx context.Context, do func() error) error {
 	var since time.Time
 	for {
@@ -206,6 +217,8 @@ func (x *Slurm) ask(ctx context.Context, do func() error) error {
 		case err == nil:
 			x.reached = true
 			return nil
+		case !isAway(err):
+			return hint.Wrap(err, "mend it by an option of sbatch, such as --sbatch=--mem=0 or --partition NAME")
 		case !x.reached, !since.IsZero() && x.Now().Sub(since) > patience:
 			return hint.Wrap(err, "scontrol ping says whether slurmctld answers; results that are there count when the same "+
 				"sweep is started again")
