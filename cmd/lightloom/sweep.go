@@ -190,8 +190,8 @@ func newSweepTask() *cobra.Command {
 	c := &cobra.Command{Use: "task FILE", Hidden: true, Args: one("FILE", "name the sweep's file")}
 	c.Flags().StringVar(&f.results, "results", "", "folder of the results")
 	c.Flags().StringVar(&f.program, "program", "", "hash of the program that asks")
-	c.Flags().StringVar(&f.groups, "groups", "", "runs to make, as case.seed, counted from 0; default: read from standard "+
-		"input until it ends")
+	c.Flags().StringVar(&f.groups, "groups", "", "runs to make, as case.seed, counted from 0; default: read from "+
+		"standard input until it ends")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.groups != "" && f.program != "" { // perhaps on another machine
 			if is, err := sweep.ThisProgram(); err != nil {

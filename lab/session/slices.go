@@ -256,8 +256,8 @@ func (o SliceOptions) WatchSlices(ctx context.Context) error {
 
 func statusOf(x *apiv1.Slice) SliceStatus {
 	return SliceStatus{Name: x.Name, Owner: x.Owner, Shape: x.Shape, State: x.State, Reason: x.Reason, Message: x.Message,
-		Hosts: x.Hosts, Cubes: x.Cubes, Swaps: x.Swaps, Circuits: x.Circuits, Dark: x.Dark, Asked: x.AskedNs, Since: x.SinceNs,
-		Ready: x.ReadyNs}
+		Hosts: x.Hosts, Cubes: x.Cubes, Swaps: x.Swaps, Circuits: x.Circuits, Dark: x.Dark, Asked: x.AskedNs,
+		Since: x.SinceNs, Ready: x.ReadyNs}
 }
 
 func (o SliceOptions) print(all []*apiv1.Slice) error {

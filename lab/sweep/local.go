@@ -50,8 +50,8 @@ func (s *Sweep) Groups(text string) ([]Group, error) {
 // OnLocal names the engine of this machine.
 const OnLocal = "local"
 
-// Local is the engine of this machine: so many processes at a time. Command starts one, which is told the groups to make,
-// one a line, by its standard input, and ends with it; Serve is its other side.
+// Local is the engine of this machine: so many processes at a time. Command starts one, which is told the groups to
+// make, one a line, by its standard input, and ends with it; Serve is its other side.
 type Local struct {
 	Command []string
 	Workers int

@@ -61,8 +61,8 @@ func (c *cluster) call(ctx context.Context, argv ...string) ([]byte, error) {
 
 func (c *cluster) engine() *Slurm {
 	now := time.Time{}
-	return &Slurm{Sweep: c.s, Command: []string{"/it's/lightloom", "sweep"}, Partition: "all", Options: []string{"--mem=0"},
-		Call: c.call, Now: func() time.Time { return now }, Say: c.t.Logf,
+	return &Slurm{Sweep: c.s, Command: []string{"/it's/lightloom", "sweep"}, Partition: "all",
+		Options: []string{"--mem=0"}, Call: c.call, Now: func() time.Time { return now }, Say: c.t.Logf,
 		Pause: func(ctx context.Context) error { now = now.Add(time.Minute); return ctx.Err() }}
 }
 
@@ -97,8 +97,8 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
-// TestSlurmAway: a slurmctld that never answered ends the sweep at once, one that has been there is waited for, and what
-// it forgot is asked for again.
+// TestSlurmAway: a slurmctld that never answered ends the sweep at once, one that has been there is waited for, and
+// what it forgot is asked for again.
 func TestSlurmAway(t *testing.T) {
 	s := mustOpen(t, study, Folder(t.TempDir()))
 	away := errors.New("ask Slurm: sbatch: exit status 1: Unable to contact slurm controller (connect failure)")
@@ -155,7 +155,8 @@ func TestSlurmEnds(t *testing.T) {
 	if _, err := s.Run(ctx, c.engine().Engine, io.Discard); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if last := c.calls[len(c.calls)-1]; !strings.HasPrefix(last, "scancel ") || !strings.Contains(last, s.Folder.JobName()) {
+	last := c.calls[len(c.calls)-1]
+	if !strings.HasPrefix(last, "scancel ") || !strings.Contains(last, s.Folder.JobName()) {
 		t.Errorf("last call: %s", last)
 	}
 }

@@ -37,8 +37,8 @@ func (f Folder) Status(now time.Time) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{File: st.File, Engine: st.Engine, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host, Process: st.Process,
-		folder: f}
+	s := Status{File: st.File, Engine: st.Engine, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host,
+		Process: st.Process, folder: f}
 	if s.Engine == OnSlurm {
 		s.Job = f.JobName()
 	}

@@ -396,7 +396,8 @@ func TestInputChanges(t *testing.T) {
 		}
 	}
 	write(2)
-	s := mustOpen(t, strings.Replace(study, "leafspine:racks=4,hosts=2,spines=2,eps=1Gbps", fabric, 1), Folder(t.TempDir()))
+	text := strings.Replace(study, "leafspine:racks=4,hosts=2,spines=2,eps=1Gbps", fabric, 1)
+	s := mustOpen(t, text, Folder(t.TempDir()))
 	_, err := s.Run(t.Context(), func(ctx context.Context, groups []Group, made func()) error {
 		write(16)
 		return s.Make(ctx, groups, made)

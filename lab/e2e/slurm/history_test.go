@@ -51,7 +51,8 @@ func (h *history) broken() (all []string) {
 		l := &h.looks[i]
 		h.twice(l, say)
 		for _, r := range h.runs {
-			if !h.asks[r.name] || len(r.nodes) < 2 || !r.from.Before(l.at.Add(-time.Second)) || !r.to.After(l.at.Add(time.Second)) {
+			runs := r.from.Before(l.at.Add(-time.Second)) && r.to.After(l.at.Add(time.Second))
+			if !runs || !h.asks[r.name] || len(r.nodes) < 2 {
 				continue
 			}
 			if has := func(x heldSlice) bool {
@@ -105,7 +106,8 @@ func (h *history) overlaps(say func(string, ...any)) {
 	for i, a := range h.runs {
 		for _, b := range h.runs[:i] {
 			meet := a.from.Before(b.to) && b.from.Before(a.to)
-			if meet && (a.name == b.name || slices.ContainsFunc(a.nodes, func(n string) bool { return slices.Contains(b.nodes, n) })) {
+			node := slices.ContainsFunc(a.nodes, func(n string) bool { return slices.Contains(b.nodes, n) })
+			if meet && (node || a.name == b.name) {
 				say("job %s on %v and job %s on %v at once", a.job, a.nodes, b.job, b.nodes)
 			}
 		}

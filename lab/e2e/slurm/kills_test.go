@@ -22,14 +22,15 @@ import (
 // logged is a job that writes when and where it runs.
 const logged = `#!/bin/bash
 #SBATCH --output=/dev/null
-echo "start $SLURM_JOB_NAME $SLURM_JOB_ID $(date +%%s%%N) $(scontrol show hostnames "$SLURM_JOB_NODELIST" | sort | xargs)" >>%[1]s
+nodes=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sort | xargs)
+echo "start $SLURM_JOB_NAME $SLURM_JOB_ID $(date +%%s%%N) $nodes" >>%[1]s
 sleep $1
 echo "end $SLURM_JOB_NAME $SLURM_JOB_ID $(date +%%s%%N)" >>%[1]s
 `
 
 // TestKills kills slurmctld, and the leader among the controller's replicas, at random instants under jobs that require
-// circuits: no job is left without nodes, no circuit without a job, none twice. LIGHTLOOM_KILLS is their number, 20 without
-// it. What Slurm itself forgets is told; it gives numbers of such jobs again, so they go by their names.
+// circuits: no job is left without nodes, no circuit without a job, none twice. LIGHTLOOM_KILLS is their number, 20
+// without it. What Slurm itself forgets is told; it gives numbers of such jobs again, so they go by their names.
 func TestKills(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
@@ -158,7 +159,8 @@ func (k *killer) kill() {
 	k.count["leader"]++
 }
 
-// look notes slices, jobs and slices again, and returns how many jobs wait. While one does not answer, nothing is noted.
+// look notes slices, jobs and slices again, and returns how many jobs there are. While one does not answer, nothing is
+// noted.
 func (k *killer) look() (queue int, ok bool) {
 	l := look{at: time.Now()}
 	if l.before, ok = k.held(); !ok {

@@ -16,8 +16,8 @@ import (
 	"lightloom/lab/labtest"
 )
 
-// TestQueue measures what the agent adds to slurmctld's main scheduling cycle while 1,000 jobs wait, half of which require
-// circuits: pairs of half a minute with the agent and with it stopped, in turn first.
+// TestQueue measures what the agent adds to slurmctld's main scheduling cycle while 1,000 jobs wait, half of which
+// require circuits: pairs of half a minute with the agent and with it stopped, in turn first.
 func TestQueue(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {

@@ -27,8 +27,8 @@ policies: [random+ecmp, random+ecmp+sunflow, crosslayer, crosslayer+sunflow, joi
 seeds: 1-20
 `
 
-// TestSweep: a sweep through Slurm, a third of whose tasks are killed, with a slurmctld that is killed and started again,
-// gives the local sweep's reports to the byte, and its processor time is told beside that.
+// TestSweep: a sweep through Slurm, a third of whose tasks are killed, with a slurmctld that is killed and started
+// again, gives the local sweep's reports to the byte, and its processor time is told beside that.
 func TestSweep(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
