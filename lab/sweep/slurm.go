@@ -64,15 +64,18 @@ type need struct {
 
 // Engine makes runs by an array. What one that was killed has left, or one of which Slurm knows nothing any more, is
 // still missing.
-func (x *Slurm) Engine(ctx context.Context, groups []Group, made func()) (err error) {
+func (x *Slurm) Engine(ctx context.Context, groups []Group, made func()) error {
 	tasks, most := x.deal(groups)
 	script, err := x.write(tasks)
 	if err != nil {
 		return err
 	}
 	defer func() {
-		if ctx.Err() != nil {
-			err = errors.Join(err, x.Sweep.Folder.CancelJobs(context.WithoutCancel(ctx), x.Call))
+		if ctx.Err() == nil {
+			return
+		}
+		if err := x.Sweep.Folder.CancelJobs(context.WithoutCancel(ctx), x.Call); err != nil {
+			x.Say("its tasks go on: %v; later, lightloom sweep cancel %s ends them", err, string(x.Sweep.Folder))
 		}
 	}()
 	var job string
@@ -217,6 +220,8 @@ func (x *Slurm) ask(ctx context.Context, do func() error) error {
 		case err == nil:
 			x.reached = true
 			return nil
+		case hint.Of(err) != "":
+			return err
 		case !isAway(err):
 			return hint.Wrap(err, "mend it by an option of sbatch, such as --sbatch=--mem=0 or --partition NAME")
 		case !x.reached, !since.IsZero() && x.Now().Sub(since) > patience:
