@@ -134,8 +134,9 @@ func (h *history) overlaps(say func(string, ...any)) {
 func TestHistory(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(1000+s), 0) }
 	good := func() *history {
-		h := &history{count: map[string]int{}, asks: map[string]bool{"j": true}, racks: map[string]string{"a": "0", "b": "1", "c": "0", "d": "1"},
-			runs: []ran{{"j", "7", []string{"a", "b"}, at(2), at(30)}}}
+		h := &history{count: map[string]int{}, asks: map[string]bool{"j": true},
+			racks: map[string]string{"a": "0", "b": "1", "c": "0", "d": "1"},
+			runs:  []ran{{"j", "7", []string{"a", "b"}, at(2), at(30)}}}
 		for s := range 60 {
 			l := look{at: at(s)}
 			if s < 40 {
