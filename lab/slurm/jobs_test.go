@@ -399,6 +399,16 @@ func TestOthers(t *testing.T) {
 	}
 }
 
+// TestPause: a Slurm that takes long to list its jobs is asked less often.
+func TestPause(t *testing.T) {
+	for asked, want := range map[time.Duration]time.Duration{30 * time.Millisecond: time.Second,
+		200 * time.Millisecond: 3800 * time.Millisecond, time.Minute: 10 * time.Second} {
+		if got := pause(time.Second, asked); got != want {
+			t.Errorf("after %v: %v, want %v", asked, got, want)
+		}
+	}
+}
+
 // TestFollow: nodes move until Slurm has taken them, one by one, and a new agent moves all where the file that stands
 // is another.
 func TestFollow(t *testing.T) {
