@@ -24,7 +24,9 @@ func TestRequeue(t *testing.T) {
 	c := up(t, all[0], "--fabric", small)
 	job := c.submit("-N3", "--requeue", asking, "--wrap", "sleep 600")
 	first := c.runsWithCircuits(job, "")
-	c.root("scontrol", "update", "NodeName="+first[0], "State=DOWN", "Reason=test")
+	for _, state := range []string{"DOWN", "DRAIN"} { // its slurmd answers, so that it would not stay down
+		c.root("scontrol", "update", "NodeName="+first[0], "State="+state, "Reason=test")
+	}
 	second := c.runsWithCircuits(job, first[0])
 	c.root("scontrol", "update", "NodeName="+first[0], "State=RESUME")
 	c.root("scontrol", "requeue", job)
