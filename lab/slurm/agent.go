@@ -145,8 +145,8 @@ func (a *Agent) move(ctx context.Context, blocks map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// pause is the time between two looks. slurmctld holds locks while it lists its jobs, so of a long queue it is asked for
-// a twentieth of the time at most, up to a bound on how long jobs wait for a look.
+// pause is the time between two looks. slurmctld holds locks while it lists its jobs, so of a long queue it is asked
+// for a twentieth of the time at most, up to a bound on how long jobs wait for a look.
 func pause(every, asked time.Duration) time.Duration {
 	const most = 10 * time.Second
 	return max(every, min(19*asked, most))
