@@ -132,6 +132,16 @@ func newSlurmFiles() *cobra.Command {
 	}
 }
 
+// pause waits, unless ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
+
 // broker reserves circuits at the controller that flags mean.
 func broker(c *cobra.Command, to *northbound.Flags, slurmOf *slurm.Client) (slurm.Broker, func(), error) {
 	client, err := session.Dial(*to)
@@ -140,15 +150,8 @@ func broker(c *cobra.Command, to *northbound.Flags, slurmOf *slurm.Client) (slur
 	}
 	return slurm.Broker{Slices: client, Slurm: slurmOf, Patient: 5 * time.Second,
 		Network: func(ctx context.Context) (slurm.Network, error) { return slurm.Ask(ctx, client) },
-		Pause: func(ctx context.Context) error {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-time.After(10 * time.Millisecond):
-				return nil
-			}
-		},
-		Say: func(format string, args ...any) { fmt.Fprintf(c.OutOrStdout(), format+"\n", args...) },
+		Pause:   func(ctx context.Context) error { return pause(ctx, 10*time.Millisecond) },
+		Say:     func(format string, args ...any) { fmt.Fprintf(c.OutOrStdout(), format+"\n", args...) },
 	}, client.Close, nil
 }
 

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -16,26 +16,33 @@ import (
 	"lightloom/cmd/lightloom/internal/config"
 	"lightloom/lab/console"
 	"lightloom/lab/replay"
+	"lightloom/lab/slurm"
 	"lightloom/lab/sweep"
+	"lightloom/southbound/hint"
 )
 
 // sweepFlags are those of sweep and of its tasks.
 type sweepFlags struct {
-	results string
-	workers int
-	program string // its hash, known to the sweep that asks for a task
-	groups  string
+	results   string
+	workers   int
+	engine    string
+	partition string
+	sbatch    []string // more options
+	output    string
+	program   string // its hash, known to the sweep that asks for a task
+	groups    string
 }
 
 func newSweep() *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{
 		Use:   "sweep FILE",
-		Short: "Replay every policy on every fabric, trace and seed of a file, on all cores",
+		Short: "Replay every policy on every fabric, trace and seed of a file, on all cores or a cluster",
 		Long: `Replays a grid on the simulator, by as many processes as there are cores. Each run leaves one file, named
 for all that decides its figures: the program, the content of input files, and the settings. So the same sweep,
 started again, makes only what is missing, and a process that is killed loses what it was at. At the end each fabric
-and trace has the report that lightloom replay would write. FILE is YAML:
+and trace has the report that lightloom replay would write. With --engine slurm the tasks of a job array make them,
+on nodes that see the results, the input files and this program under the same paths. FILE is YAML:
 
   fabrics:              # as --fabric of lightloom replay takes them
     - hybrid:racks=8,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms
@@ -44,6 +51,7 @@ and trace has the report that lightloom replay would write. FILE is YAML:
   seeds: 1-40
   flags: {speedup: 2}   # other flags of lightloom replay, by name`,
 		Example: "  lightloom sweep study.yaml\n" +
+			"  lightloom sweep study.yaml --engine slurm --partition long --sbatch=--account=net\n" +
 			"  lightloom sweep status study.results\n" +
 			"  lightloom sweep cancel study.results",
 		Args: one("FILE", "write lightloom sweep study.yaml; lightloom sweep --help shows such a file"),
@@ -51,6 +59,11 @@ and trace has the report that lightloom replay would write. FILE is YAML:
 	c.Flags().StringVar(&f.results, "results", "", "folder of the results; default: FILE's name with .results in place "+
 		"of .yaml")
 	c.Flags().IntVar(&f.workers, "workers", 0, "processes at a time; default: as many as there are cores")
+	c.Flags().StringVar(&f.engine, "engine", sweep.OnLocal, "what makes the runs: "+sweep.OnLocal+" or "+sweep.OnSlurm)
+	c.Flags().StringVar(&f.partition, "partition", "", "partition of Slurm; default: Slurm's")
+	c.Flags().StringArrayVar(&f.sbatch, "sbatch", nil, "another option of sbatch, such as --sbatch=--account=net; "+
+		"repeatable; it counts more than the time and memory that first tasks took")
+	outputFlag(c, &f.output, []sweep.Done{})
 	c.RunE = func(c *cobra.Command, args []string) error { return f.run(c, args[0]) }
 	c.AddCommand(newSweepStatus(), newSweepCancel(), newSweepTask())
 	return c
@@ -65,12 +78,8 @@ func (f *sweepFlags) folder(file string) sweep.Folder {
 }
 
 func (f *sweepFlags) run(c *cobra.Command, file string) error {
-	if f.workers < 0 || f.workers > 1024 {
-		return usage("write --workers 2, or leave it away", "sweep: --workers %d is not within 1 to 1024", f.workers)
-	}
-	workers := f.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
+	if err := f.check(c); err != nil {
+		return err
 	}
 	s, err := console.Until(c.Context(), func() (*sweep.Sweep, error) {
 		return sweep.Open(file, f.folder(file), "", replayOptions)
@@ -78,13 +87,55 @@ func (f *sweepFlags) run(c *cobra.Command, file string) error {
 	if err != nil {
 		return err
 	}
+	s.Engine = f.engine
+	engine, err := f.engineOf(c, s)
+	if err != nil {
+		return err
+	}
+	done, err := s.Run(c.Context(), engine, c.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if f.output == console.OutputJSON {
+		return console.WriteJSON(c.OutOrStdout(), done)
+	}
+	return sweep.Print(c.OutOrStdout(), done)
+}
+
+func (f *sweepFlags) check(c *cobra.Command) error {
+	if err := oneOf(c, "engine", f.engine, sweep.OnLocal, sweep.OnSlurm); err != nil {
+		return err
+	}
+	for name, engine := range map[string]string{"workers": sweep.OnLocal, "partition": sweep.OnSlurm,
+		"sbatch": sweep.OnSlurm} {
+		if c.Flags().Changed(name) && f.engine != engine {
+			return usage("write --engine "+engine+", or leave it away", "sweep: --%s is of the engine %s alone", name, engine)
+		}
+	}
+	if c.Flags().Changed("workers") && (f.workers < 1 || f.workers > 1024) {
+		return usage("write --workers 2, or leave it away", "sweep: --workers %d is not within 1 to 1024", f.workers)
+	}
+	return nil
+}
+
+// engineOf is the engine that flags ask for.
+func (f *sweepFlags) engineOf(c *cobra.Command, s *sweep.Sweep) (sweep.Engine, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("sweep: find this program: %w", err)
+		return nil, fmt.Errorf("sweep: find this program: %w", err)
 	}
-	engine := sweep.Local{Command: []string{self, "sweep", "task", file, "--results=" + string(f.folder(file)),
-		"--program=" + s.Program(), "--config=" + config.Off}, Workers: workers}
-	return s.Run(c.Context(), engine.Engine, c.OutOrStdout(), c.ErrOrStderr())
+	results, err := filepath.Abs(string(s.Folder)) // tasks may begin elsewhere
+	if err != nil {
+		return nil, fmt.Errorf("sweep: find results: %w", err)
+	}
+	task := []string{self, "sweep", "task", sweep.Folder(results).Study(), "--results=" + results,
+		"--program=" + s.Program(), "--config=" + config.Off}
+	if f.engine == sweep.OnLocal {
+		return sweep.Local{Command: task, Workers: cmp.Or(f.workers, runtime.GOMAXPROCS(0))}.Engine, nil
+	}
+	return (&sweep.Slurm{Sweep: s, Command: task, Partition: f.partition, Options: f.sbatch, Call: (&slurm.Client{}).Call,
+		Now: time.Now, Pause: func(ctx context.Context) error { return pause(ctx, 2*time.Second) },
+		Say: func(format string, args ...any) { fmt.Fprintf(c.ErrOrStderr(), format+"\n", args...) }}).Engine, nil
 }
 
 // replayOptions are what a command line of replay asks for; nothing runs.
@@ -128,7 +179,7 @@ func newSweepCancel() *cobra.Command {
 		Example: "  lightloom sweep cancel study.results",
 		Args:    one("DIR", "name the folder of the results, such as study.results"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return sweep.Folder(args[0]).Cancel(c.Context())
+			return sweep.Folder(args[0]).Cancel(c.Context(), (&slurm.Client{}).Call)
 		},
 	}
 }
@@ -138,24 +189,30 @@ func newSweepTask() *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{Use: "task FILE", Hidden: true, Args: one("FILE", "name the sweep's file")}
 	c.Flags().StringVar(&f.results, "results", "", "folder of the results")
-	c.Flags().StringVar(&f.program, "program", "", "hash of this program, if it is known")
-	c.Flags().StringVar(&f.groups, "groups", "", "runs to make, as case.seed, counted from 0")
+	c.Flags().StringVar(&f.program, "program", "", "hash of the program that asks")
+	c.Flags().StringVar(&f.groups, "groups", "", "runs to make, as case.seed, counted from 0; default: read from "+
+		"standard input until it ends")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		s, err := sweep.Open(args[0], f.folder(args[0]), f.program, replayOptions)
+		if f.groups != "" && f.program != "" { // perhaps on another machine
+			if is, err := sweep.ThisProgram(); err != nil {
+				return err
+			} else if is != f.program {
+				return hint.New("sweep task: this machine has another lightloom than the one that asks for these runs",
+					"install the same one on all nodes, or name one on a shared file system")
+			}
+		}
+		s, err := sweep.OpenTask(args[0], f.folder(args[0]), f.program, replayOptions)
 		if err != nil {
 			return err
+		}
+		if f.groups == "" {
+			return s.Serve(c.Context(), c.InOrStdin(), c.OutOrStdout())
 		}
 		groups, err := s.Groups(f.groups)
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithCancelCause(c.Context())
-		defer cancel(nil)
-		go func() { // ends with the process
-			_, _ = io.Copy(io.Discard, c.InOrStdin())
-			cancel(errors.New("the sweep that asked for these runs has ended"))
-		}()
-		return s.Make(ctx, groups, func() { fmt.Fprintln(c.OutOrStdout(), "made") })
+		return s.Make(c.Context(), groups, func() {})
 	}
 	return c
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +20,15 @@ import (
 // Grid is a replay on the simulator whose runs are made one by one, in any order and by any process. Together they
 // give the report that the replay itself would write.
 type Grid struct {
-	first *runner // of the first seed
-	of    *runner // of the seed asked for last
+	first  *runner // of the first seed
+	of     *runner // of the seed asked for last
+	inputs []input // that runs read, as Identity found them
+}
+
+// input is a file, or a folder, that each seed's runs read again.
+type input struct {
+	path string
+	is   fs.FileInfo
 }
 
 // Made is what one run of a grid left behind: one row under one seed.
@@ -67,9 +76,17 @@ func (g *Grid) Rows() []string {
 // Identity returns what decides the figures of a run, other than its seed, its row and the program: the content of
 // files and all settings but those that say which runs there are.
 func (g *Grid) Identity() ([]byte, error) {
-	m, _, err := g.first.Manifest()
+	m, places, err := g.first.Manifest()
 	if err != nil {
 		return nil, err
+	}
+	g.inputs = nil
+	for _, p := range places {
+		is, err := os.Stat(p.Path)
+		if err != nil {
+			return nil, fmt.Errorf("read input: %w", err)
+		}
+		g.inputs = append(g.inputs, input{p.Path, is})
 	}
 	m.Settings = slices.DeleteFunc(m.Settings, func(s report.Setting) bool {
 		return slices.Contains([]string{"policy", "against", "seed", "repeat"}, s.Flag)
@@ -81,6 +98,18 @@ func (g *Grid) Identity() ([]byte, error) {
 	return json.Marshal(m)
 }
 
+// unchanged returns an error if an input is another than Identity found: a run of it would have a wrong name.
+func (g *Grid) unchanged() error {
+	for _, in := range g.inputs {
+		is, err := os.Stat(in.path)
+		if err != nil || is.Size() != in.is.Size() || !is.ModTime().Equal(in.is.ModTime()) {
+			return hint.New(fmt.Sprintf("input %q changed while runs were made of it", in.path), "leave inputs alone until all "+
+				"runs are made, and start again: runs of the input as it is now are made anew")
+		}
+	}
+	return nil
+}
+
 // Make makes the run of a row under a seed. Runs of one seed after each other share what they read.
 func (g *Grid) Make(ctx context.Context, seed uint64, row int) (*Made, error) {
 	if g.first.memory == nil {
@@ -88,6 +117,9 @@ func (g *Grid) Make(ctx context.Context, seed uint64, row int) (*Made, error) {
 	}
 	if g.of.Options.Seed != seed {
 		s, err := g.first.seeded(seed)
+		if err == nil {
+			err = g.unchanged()
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -18,19 +18,20 @@ import (
 
 // SliceStatus is a slice of a pod.
 type SliceStatus struct {
-	Name     string  `json:"name"`
-	Owner    string  `json:"owner,omitempty"`
-	Shape    string  `json:"shape"`
-	State    string  `json:"state"`
-	Reason   string  `json:"reason"`
-	Message  string  `json:"message,omitempty"`
-	Cubes    []int32 `json:"cubes,omitempty"`
-	Swaps    int32   `json:"swaps"`
-	Circuits int32   `json:"circuits"`
-	Dark     int32   `json:"dark"`
-	Asked    int64   `json:"asked_ns"` // of the run
-	Since    int64   `json:"since_ns"` // when it came to its state
-	Ready    int64   `json:"ready_ns"` // when it was Ready first; 0: not yet
+	Name     string   `json:"name"`
+	Owner    string   `json:"owner,omitempty"`
+	Shape    string   `json:"shape"`
+	State    string   `json:"state"`
+	Reason   string   `json:"reason"`
+	Message  string   `json:"message,omitempty"`
+	Hosts    []string `json:"hosts,omitempty"` // of a slice of hosts
+	Cubes    []int32  `json:"cubes,omitempty"`
+	Swaps    int32    `json:"swaps"`
+	Circuits int32    `json:"circuits"`
+	Dark     int32    `json:"dark"`
+	Asked    int64    `json:"asked_ns"` // of the run
+	Since    int64    `json:"since_ns"` // when it came to its state
+	Ready    int64    `json:"ready_ns"` // when it was Ready first; 0: not yet
 }
 
 // SliceOptions are the options of the commands slice create, delete, list, explain and watch.
@@ -255,8 +256,8 @@ func (o SliceOptions) WatchSlices(ctx context.Context) error {
 
 func statusOf(x *apiv1.Slice) SliceStatus {
 	return SliceStatus{Name: x.Name, Owner: x.Owner, Shape: x.Shape, State: x.State, Reason: x.Reason, Message: x.Message,
-		Cubes: x.Cubes, Swaps: x.Swaps, Circuits: x.Circuits, Dark: x.Dark, Asked: x.AskedNs, Since: x.SinceNs,
-		Ready: x.ReadyNs}
+		Hosts: x.Hosts, Cubes: x.Cubes, Swaps: x.Swaps, Circuits: x.Circuits, Dark: x.Dark, Asked: x.AskedNs,
+		Since: x.SinceNs, Ready: x.ReadyNs}
 }
 
 func (o SliceOptions) print(all []*apiv1.Slice) error {

@@ -39,6 +39,7 @@ type Agent struct {
 	blocks      map[string]string // that Slurm has nodes in; nil: nothing was looked at
 	reconfigure time.Time         // the last one
 	stale       bool              // one is due
+	asked       time.Duration     // how long Slurm took to list its jobs
 }
 
 // mostOften is how often Slurm reads its files again at most: each time, it holds all its locks.
@@ -58,10 +59,12 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	began := time.Now()
 	jobs, err := a.Slurm.Jobs(ctx)
 	if err != nil {
 		return err // a slurmctld that is away has not lost its jobs
 	}
+	a.asked = time.Since(began)
 	var held []int
 	for _, x := range all {
 		if id, ok := jobOf(x); ok {
@@ -99,11 +102,8 @@ func (a *Agent) follow(ctx context.Context, now time.Time) error {
 		return err
 	}
 	if a.blocks == nil {
-		a.told, _ = os.ReadFile(a.File) // without it, Slurm has all to learn
-		a.blocks = map[string]string{}
-		if bytes.Equal(b.Bytes(), a.told) {
-			a.blocks = n.Blocks()
-		}
+		a.told, _ = os.ReadFile(a.File) // without it, all is new
+		a.blocks = map[string]string{}  // nor does the file say what Slurm took: an agent can die between the two
 	}
 	if !bytes.Equal(b.Bytes(), a.told) {
 		err := durable.Replace(a.File, b.Bytes(), false)
@@ -145,6 +145,13 @@ func (a *Agent) move(ctx context.Context, blocks map[string]string) error {
 	return errors.Join(errs...)
 }
 
+// pause is the time between two looks. slurmctld holds locks while it lists its jobs, so of a long queue it is asked
+// for a twentieth of the time at most, up to a bound on how long jobs wait for a look.
+func pause(every, asked time.Duration) time.Duration {
+	const most = 10 * time.Second
+	return max(every, min(19*asked, most))
+}
+
 // Run ticks until ctx ends.
 func (a *Agent) Run(ctx context.Context, every time.Duration) error {
 	if _, err := os.Stat(filepath.Dir(a.File)); a.File != "" && err != nil {
@@ -165,7 +172,7 @@ func (a *Agent) Run(ctx context.Context, every time.Duration) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(every):
+		case <-time.After(pause(every, a.asked)):
 		}
 	}
 }

@@ -51,6 +51,7 @@ type Scheduler interface {
 	Require(ctx context.Context, job int, nodes []string) error
 	Mark(ctx context.Context, job int, mark string) error
 	Release(ctx context.Context, job int) error
+	Hold(ctx context.Context, job int) error
 }
 
 // Broker reserves circuits for jobs that Slurm holds, and releases them. What it knows stands in the jobs and slices
@@ -80,7 +81,7 @@ type offer struct {
 
 // Serve places all jobs that can be, in their order.
 func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
-	waiting := slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.Held() && !j.Lost() })
+	waiting := slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.Held() && !j.Lost() && !j.Left() })
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -90,22 +91,40 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 	}
 	var errs []error
 	for i := range waiting {
-		j := &waiting[i]
-		if j.Lost() && !slices.ContainsFunc(j.Require, func(n string) bool { return !o.up[n] }) {
-			if j.Mark == releasing { // this was cut off
-				errs = append(errs, b.Slurm.Mark(ctx, j.ID, placed))
-			}
-			continue // it starts soon
-		}
-		if err := b.place(ctx, now, j, &o); err != nil && !errors.Is(err, errBusy) {
-			errs = append(errs, fmt.Errorf("job %d: %w", j.ID, err))
+		if err := b.serve(ctx, now, &waiting[i], &o); err != nil && !errors.Is(err, errBusy) {
+			errs = append(errs, fmt.Errorf("job %d: %w", waiting[i].ID, err))
 		}
 	}
 	return errors.Join(errs...)
 }
 
+// serve does what is due for a job.
+func (b *Broker) serve(ctx context.Context, now time.Time, j *Job, o *offer) error {
+	if j.Left() { // this was cut off
+		return b.Slurm.Mark(ctx, j.ID, without)
+	}
+	if !j.Lost() {
+		return b.place(ctx, now, j, o)
+	}
+	_, has := o.own[j.ID]
+	switch up := !slices.ContainsFunc(j.Require, func(n string) bool { return !o.up[n] }); {
+	case has && up && j.Mark == releasing: // this was cut off
+		return b.Slurm.Mark(ctx, j.ID, placed)
+	case has && up:
+		return nil // it starts soon
+	case !has: // it has run, and Slurm starts it again: it must not begin before its circuits
+		if err := b.Slurm.Hold(ctx, j.ID); err != nil {
+			return err
+		}
+	}
+	return b.place(ctx, now, j, o)
+}
+
 // place gives a job its nodes and circuits, and releases it.
 func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) error {
+	if j.Mark == leaving {
+		return b.leave(ctx, j)
+	}
 	wish, err := ParseWish(j.Comment)
 	if err != nil {
 		return b.refuse(ctx, j, err)
@@ -122,10 +141,7 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 		return err
 	case wish.Circuits != Required:
 		b.Say("job %d starts without circuits: %v", j.ID, err)
-		if err := errors.Join(b.Free(ctx, j.ID), b.Slurm.Release(ctx, j.ID)); err != nil {
-			return err
-		}
-		return b.Slurm.Mark(ctx, j.ID, without)
+		return b.leave(ctx, j)
 	case api.CodeOf(err) == api.Invalid:
 		return b.refuse(ctx, j, err)
 	default:
@@ -143,9 +159,26 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 	return b.Slurm.Mark(ctx, j.ID, placed)
 }
 
-// refuse leaves a job as it is, with the reason.
+// leave releases a job without circuits.
+func (b *Broker) leave(ctx context.Context, j *Job) error {
+	if err := b.Free(ctx, j.ID); err != nil {
+		return err
+	}
+	if err := b.Slurm.Mark(ctx, j.ID, leaving); err != nil {
+		return err
+	}
+	if err := b.Slurm.Release(ctx, j.ID); err != nil {
+		return err
+	}
+	return b.Slurm.Mark(ctx, j.ID, without)
+}
+
+// refuse leaves a job as it is, with the reason, and frees what it had.
 func (b *Broker) refuse(ctx context.Context, j *Job, why error) error {
 	b.Say("job %d stays held: %v", j.ID, why)
+	if err := b.Free(ctx, j.ID); err != nil {
+		return err
+	}
 	return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(why.Error(), "\n", " "))
 }
 

@@ -71,6 +71,7 @@ const running = "/run/lightloom-slurm"
 type Host struct {
 	Name, Address string
 	CPUs          int
+	Memory        int // MB
 }
 
 // What reaches slurm.conf and shells as it stands.
@@ -126,7 +127,8 @@ func conf(v Version, kind string, hosts []Host) string {
 		fmt.Fprintf(&b, "TopologyPlugin=topology/%s\n", kind)
 	}
 	for _, h := range hosts {
-		fmt.Fprintf(&b, "NodeName=%s NodeAddr=%s NodeHostname=%[1]s CPUs=%[3]d RealMemory=100\n", h.Name, h.Address, h.CPUs)
+		fmt.Fprintf(&b, "NodeName=%s NodeAddr=%s NodeHostname=%[1]s CPUs=%[3]d RealMemory=%[4]d\n", h.Name, h.Address, h.CPUs,
+			h.Memory)
 	}
 	b.WriteString("PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=EXCLUSIVE\n")
 	return b.String()

@@ -178,8 +178,8 @@ type Client struct {
 	Env []string // beside the process's own
 }
 
-// call runs a command, and returns what it prints. Its own words are in the error.
-func (c *Client) call(ctx context.Context, argv ...string) ([]byte, error) {
+// Call runs a command, and returns what it prints. Its own words are in the error.
+func (c *Client) Call(ctx context.Context, argv ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.Env = append(cmd.Environ(), c.Env...)
 	var said bytes.Buffer
@@ -196,7 +196,7 @@ func (c *Client) call(ctx context.Context, argv ...string) ([]byte, error) {
 
 // Jobs returns the jobs that Slurm knows.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	b, err := c.call(ctx, "squeue", "--json", "--states=all")
+	b, err := c.Call(ctx, "squeue", "--json", "--states=all")
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 
 // Idle returns the nodes on which nothing runs.
 func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
-	b, err := c.call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
+	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
 	if err != nil {
 		return nil, err
 	}
@@ -218,12 +218,13 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 }
 
 // The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen,
-// and they are about to be released; or they were, and get other nodes once one fails; or they got no circuits;
-// or cannot have what they ask for.
+// and they are about to be released; or they were, and get other nodes once one fails; or they are about to be released
+// without circuits, or were; or cannot have what they ask for.
 const (
 	held      = "lightloom:held"
 	releasing = "lightloom:releasing"
 	placed    = "lightloom:placed"
+	leaving   = "lightloom:releasing without circuits"
 	without   = "lightloom:without"
 	refused   = "lightloom:refused: "
 )
@@ -234,47 +235,58 @@ func (j *Job) Lost() bool {
 		!strings.HasPrefix(j.Reason, "JobHeld")
 }
 
+// Left reports whether a job was released without circuits, and its mark does not say so yet.
+func (j *Job) Left() bool {
+	return j.Mark == leaving && !j.Gone() && !strings.HasPrefix(j.Reason, "JobHeld")
+}
+
 // Held reports whether a job is held until its circuits are lit. So is one that slurmctld holds because a node would
 // not launch it: a slurmctld that dies forgets its last seconds, and starts anew what runs already.
 func (j *Job) Held() bool {
 	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") &&
-		(j.Mark == held || j.Mark == releasing || j.Mark == placed && j.Failed)
+		(j.Mark == held || j.Mark == releasing || j.Mark == leaving || j.Mark == placed && j.Failed)
 }
 
 // Mark writes the administrator's comment of a job.
 func (c *Client) Mark(ctx context.Context, job int, mark string) error {
-	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
 	return err
 }
 
 // Release has a held job wait for its turn again.
 func (c *Client) Release(ctx context.Context, job int) error {
-	_, err := c.call(ctx, "scontrol", "release", strconv.Itoa(job))
+	_, err := c.Call(ctx, "scontrol", "release", strconv.Itoa(job))
 	return err
 }
 
 // Require has a pending job wait for nodes, and marks it as one to release.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
-	_, err := c.call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
 		"AdminComment="+releasing)
+	return err
+}
+
+// Hold has a job that was released wait once more.
+func (c *Client) Hold(ctx context.Context, job int) error {
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "Priority=0", "AdminComment="+releasing)
 	return err
 }
 
 // Move has a node be in another unit of a topology from now on: at once, until the next reconfigure.
 func (c *Client) Move(ctx context.Context, node, unit string) error {
-	_, err := c.call(ctx, "scontrol", "update", "NodeName="+node, "Topology="+Name+":"+unit)
+	_, err := c.Call(ctx, "scontrol", "update", "NodeName="+node, "Topology="+Name+":"+unit)
 	return err
 }
 
 // Reconfigure has Slurm read its files again.
 func (c *Client) Reconfigure(ctx context.Context) error {
-	_, err := c.call(ctx, "scontrol", "reconfigure")
+	_, err := c.Call(ctx, "scontrol", "reconfigure")
 	return err
 }
 
 // Version returns the version of Slurm's commands.
 func (c *Client) Version(ctx context.Context) (Version, error) {
-	b, err := c.call(ctx, "scontrol", "--version")
+	b, err := c.Call(ctx, "scontrol", "--version")
 	if err != nil {
 		return Version{}, err
 	}

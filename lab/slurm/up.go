@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"lightloom/lab/console"
 	"lightloom/lab/northbound"
 	"lightloom/lab/session"
@@ -104,11 +106,17 @@ func orSay(command, log string) string {
 	return command + " || { grep -E 'error|fatal' '" + log + "' | tail -n 5; exit 1; }"
 }
 
-// hosts are the nodes, with the addresses of the fabric's plan.
+// hosts are the nodes, with the addresses of the fabric's plan and an equal share of the machine's memory.
 func (n *Network) hosts() (out []Host) {
 	for r := range n.Racks {
 		for i, name := range n.Racks[r].Nodes {
-			out = append(out, Host{name, southbound.Addr(southbound.RackID(r), i).String(), 2})
+			out = append(out, Host{name, southbound.Addr(southbound.RackID(r), i).String(), 2, 100})
+		}
+	}
+	var is unix.Sysinfo_t
+	if unix.Sysinfo(&is) == nil {
+		for i := range out {
+			out[i].Memory = max(100, int(is.Totalram*uint64(is.Unit)>>20)/len(out))
 		}
 	}
 	return out

@@ -24,6 +24,7 @@ type File struct {
 
 	first uint64
 	count int
+	text  []byte // of the file
 	at    *yamlfile.File
 }
 
@@ -83,7 +84,7 @@ func Read(path string) (*File, error) {
 }
 
 func parse(name string, data []byte) (*File, error) {
-	f := &File{}
+	f := &File{text: data}
 	var err error
 	if f.at, err = yamlfile.Decode(name, data, f); err != nil {
 		return nil, meant(err)

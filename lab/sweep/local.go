@@ -38,8 +38,8 @@ func (s *Sweep) Groups(text string) ([]Group, error) {
 		var err1, err2 error
 		g.Case, err1 = strconv.Atoi(c)
 		g.Seed, err2 = strconv.Atoi(k)
-		if err1 != nil || err2 != nil || g.Case < 0 || g.Case >= len(s.grids) || g.Seed < 0 ||
-			g.Seed >= len(s.grids[g.Case].Seeds()) {
+		if err1 != nil || err2 != nil || g.Case < 0 || g.Case >= len(s.cases) || g.Seed < 0 ||
+			g.Seed >= s.file.count {
 			return nil, fmt.Errorf("%.20q is no group of %s: write case.seed, each from 0, such as 0.0", word, s.File)
 		}
 		all = append(all, g)
@@ -47,32 +47,69 @@ func (s *Sweep) Groups(text string) ([]Group, error) {
 	return all, nil
 }
 
-// Local is the engine of this machine: so many processes at a time, each making the runs of a few groups. command
-// begins their command line, before the groups; a task writes a line to its standard output after each run, and ends
-// when its standard input does.
+// OnLocal names the engine of this machine.
+const OnLocal = "local"
+
+// Local is the engine of this machine: so many processes at a time. Command starts one, which is told the groups to
+// make, one a line, by its standard input, and ends with it; Serve is its other side.
 type Local struct {
 	Command []string
 	Workers int
-	Stderr  io.Writer
 }
 
-// aTask is how long a task should take at least, beside what a process costs to start. A kill loses one run of it.
-const aTask = 30 * time.Second
+// The words that a process writes, one a line.
+const (
+	madeRun   = "made"
+	doneGroup = "done"
+)
+
+// Serve makes the groups that it reads, and says so after each run and each group.
+func (s *Sweep) Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	lines := make(chan string)
+	go func() { // ends with the process
+		for in := bufio.NewScanner(stdin); in.Scan(); {
+			lines <- in.Text()
+		}
+		cancel(errors.New("the sweep that asked for these runs has ended"))
+		close(lines)
+	}()
+	for line := range lines {
+		groups, err := s.Groups(line)
+		if err != nil {
+			return err
+		}
+		if err := s.Make(ctx, groups, func() { fmt.Fprintln(stdout, madeRun) }); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintln(stdout, doneGroup); err != nil {
+			return fmt.Errorf("tell of runs: %w", err)
+		}
+	}
+	return nil
+}
 
 // Engine makes runs by processes. A process that is killed is no error: what it was at is still missing.
 func (l Local) Engine(ctx context.Context, groups []Group, made func()) error {
-	queue := &queue{groups: groups, workers: l.Workers}
 	all, ctx := errgroup.WithContext(ctx)
+	queue := make(chan Group)
+	all.Go(func() error {
+		defer close(queue)
+		for _, g := range groups {
+			select {
+			case queue <- g:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		}
+		return nil
+	})
 	var mu sync.Mutex
 	for range min(l.Workers, len(groups)) {
 		all.Go(func() error {
-			for {
-				task := queue.next()
-				if len(task) == 0 || ctx.Err() != nil {
-					return context.Cause(ctx)
-				}
-				began := time.Now()
-				err := l.task(ctx, task, func() {
+			for g := range queue {
+				err := l.process(ctx, g, queue, func() {
 					mu.Lock()
 					defer mu.Unlock()
 					made()
@@ -80,47 +117,19 @@ func (l Local) Engine(ctx context.Context, groups []Group, made func()) error {
 				if err != nil {
 					return err
 				}
-				queue.took(time.Since(began), len(task))
 			}
+			return nil
 		})
 	}
 	return all.Wait()
 }
 
-// queue hands out groups, more at a time where they are short.
-type queue struct {
-	mu      sync.Mutex
-	groups  []Group
-	workers int
-	each    time.Duration // that a group took; 0: not known
-}
-
-func (q *queue) next() []Group {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	n := 1
-	if q.each > 0 {
-		n = int(aTask/q.each) + 1
-	}
-	n = min(n, len(q.groups)/(2*q.workers)+1, len(q.groups)) // all have something to do to the end
-	out := q.groups[:n]
-	q.groups = q.groups[n:]
-	return out
-}
-
-func (q *queue) took(d time.Duration, groups int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.each = max(d/time.Duration(groups), 1)
-}
-
 // mostSaid bounds what is kept of a task's words.
 const mostSaid = 1 << 14
 
-// task runs a process.
-func (l Local) task(ctx context.Context, groups []Group, made func()) error {
-	args := append(append([]string{}, l.Command[1:]...), "--groups="+Text(groups))
-	c := exec.CommandContext(ctx, l.Command[0], args...)
+// process runs a process that makes a group and then those of the queue, until there are none or it is killed.
+func (l Local) process(ctx context.Context, first Group, queue <-chan Group, made func()) error {
+	c := exec.CommandContext(ctx, l.Command[0], l.Command[1:]...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 5 * time.Second
 	c.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(max(1, runtime.GOMAXPROCS(0)/l.Workers)))
@@ -130,7 +139,6 @@ func (l Local) task(ctx context.Context, groups []Group, made func()) error {
 	if err != nil {
 		return fmt.Errorf("start task: %w", err)
 	}
-	defer in.Close()
 	out, err := c.StdoutPipe()
 	if err != nil {
 		return fmt.Errorf("start task: %w", err)
@@ -138,9 +146,11 @@ func (l Local) task(ctx context.Context, groups []Group, made func()) error {
 	if err := c.Start(); err != nil {
 		return fmt.Errorf("start task: %w", err)
 	}
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		made()
+	lines := bufio.NewScanner(out)
+	for g, more := first, true; more && ask(in, lines, g, made); {
+		g, more = <-queue
 	}
+	_ = in.Close() // it may have ended itself
 	err = c.Wait()
 	var exit *exec.ExitError
 	switch {
@@ -148,12 +158,31 @@ func (l Local) task(ctx context.Context, groups []Group, made func()) error {
 		return context.Cause(ctx)
 	case err == nil:
 		return nil
-	case errors.As(err, &exit) && exit.ExitCode() < 0: // killed
+	case errors.As(err, &exit) && (exit.ExitCode() < 0 || exit.ExitCode() == interrupted): // killed
 		return nil
 	}
-	text := strings.TrimSpace(strings.TrimPrefix(said.String(), "lightloom: "))
+	return said.failed(max(exitCode(exit), 1))
+}
+
+// interrupted is the exit status of a process that was told to end.
+const interrupted = 130
+
+// ask has a process make a group, and reports whether it did.
+func ask(in io.Writer, lines *bufio.Scanner, g Group, made func()) bool {
+	if _, err := fmt.Fprintln(in, Text([]Group{g})); err != nil {
+		return false
+	}
+	for lines.Scan() && lines.Text() != doneGroup {
+		made()
+	}
+	return lines.Text() == doneGroup
+}
+
+// failed is the error of a process that said so.
+func (l *limited) failed(code int) error {
+	text := strings.TrimSpace(strings.TrimPrefix(l.String(), "lightloom: "))
 	text, mend, _ := strings.Cut(text, "\nhint: ")
-	return &console.ExitError{Code: max(exitCode(exit), 1), Err: taskError{text, mend}}
+	return &console.ExitError{Code: code, Err: taskError{text, mend}}
 }
 
 func exitCode(exit *exec.ExitError) int {

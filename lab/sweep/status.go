@@ -18,6 +18,8 @@ import (
 // Status is how far a sweep has come.
 type Status struct {
 	File    string  `json:"file"`
+	Engine  string  `json:"engine"`
+	Job     string  `json:"job_name,omitempty"` // of Slurm
 	Runs    int     `json:"runs"`
 	Made    int     `json:"made"`
 	Running bool    `json:"running"`
@@ -35,8 +37,11 @@ func (f Folder) Status(now time.Time) (Status, error) {
 	if err != nil {
 		return Status{}, err
 	}
-	s := Status{File: st.File, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host, Process: st.Process,
-		folder: f}
+	s := Status{File: st.File, Engine: st.Engine, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host,
+		Process: st.Process, folder: f}
+	if s.Engine == OnSlurm {
+		s.Job = f.JobName()
+	}
 	for _, k := range st.Points {
 		if f.has(k) {
 			s.Made++
@@ -52,12 +57,16 @@ func (f Folder) Status(now time.Time) (Status, error) {
 
 // String is a status in a line.
 func (s Status) String() string {
+	goesOn := "lightloom sweep " + s.File + " --results " + string(s.folder)
+	if s.Engine == OnSlurm {
+		goesOn += " --engine " + OnSlurm
+	}
 	text := fmt.Sprintf("%d of %s made", s.Made, console.Count(s.Runs, "run"))
 	switch {
 	case !s.Running && s.Made == s.Runs:
 		return text + ": it is done"
 	case !s.Running:
-		return text + "; nobody is at it: lightloom sweep " + s.File + " --results " + string(s.folder) + " goes on"
+		return text + "; nobody is at it: " + goesOn + " goes on"
 	case s.Rate == 0:
 		return fmt.Sprintf("%s; process %d on %s is at it", text, s.Process, s.Host)
 	}
@@ -66,13 +75,17 @@ func (s Status) String() string {
 		s.Host)
 }
 
-// Cancel ends the sweep that has a folder and waits for its end. What was made stays.
-func (f Folder) Cancel(ctx context.Context) error {
+// Cancel ends the sweep that has a folder and waits for its end. What was made stays. call runs Slurm's commands, for
+// what a sweep that was killed has left there.
+func (f Folder) Cancel(ctx context.Context, call func(ctx context.Context, argv ...string) ([]byte, error)) error {
 	st, err := f.readState()
 	if err != nil {
 		return err
 	}
 	if !f.isRunning() {
+		if st.Engine == OnSlurm {
+			return f.CancelJobs(ctx, call)
+		}
 		return hint.Wrong(hint.New(fmt.Sprintf("no sweep runs in %q", string(f)), "lightloom sweep status "+string(f)+
 			" says how far it has come"))
 	}

@@ -35,6 +35,7 @@ func keyOf(program string, identity []byte, row string, seed uint64, first bool)
 type kept struct {
 	Key  Key          `json:"key"`
 	Made *replay.Made `json:"made"`
+	Peak int64        `json:"peak_bytes"` // of memory, by the process that made it
 }
 
 // Folder is a folder of results.
@@ -43,7 +44,11 @@ type Folder string
 func (f Folder) points() string         { return filepath.Join(string(f), "points") }
 func (f Folder) point(k Key) string     { return filepath.Join(f.points(), string(k)+".json") }
 func (f Folder) statePath() string      { return filepath.Join(string(f), "sweep.json") }
+func (f Folder) tasks() string          { return filepath.Join(string(f), "tasks") }
 func (f Folder) report(c string) string { return filepath.Join(string(f), "reports", c) }
+
+// Study is the copy of the sweep's file, which may change while its runs are made.
+func (f Folder) Study() string { return filepath.Join(string(f), "study.yaml") }
 
 // FullError says that a result could not be written.
 type FullError struct {
@@ -66,7 +71,7 @@ func (e *FullError) Hint() string {
 
 // Put keeps what a run left behind, wholly or not at all.
 func (f Folder) Put(k Key, m *replay.Made) error {
-	b, err := json.Marshal(kept{k, m})
+	b, err := json.Marshal(kept{k, m, peak()})
 	if err != nil {
 		return fmt.Errorf("keep run: %w", err)
 	}
@@ -76,17 +81,33 @@ func (f Folder) Put(k Key, m *replay.Made) error {
 	return nil
 }
 
+// peak is the most memory that this process has had.
+func peak() int64 {
+	var used unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return used.Maxrss << 10
+}
+
 // Get returns what Put kept. A file that holds something else is as one that is not there: fs.ErrNotExist.
 func (f Folder) Get(k Key) (*replay.Made, error) {
-	b, err := os.ReadFile(f.point(k))
+	is, err := f.kept(k)
 	if err != nil {
-		return nil, fmt.Errorf("read result: %w", err)
-	}
-	var is kept
-	if json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil {
-		return nil, fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
+		return nil, err
 	}
 	return is.Made, nil
+}
+
+func (f Folder) kept(k Key) (is kept, err error) {
+	b, err := os.ReadFile(f.point(k))
+	if err != nil {
+		return is, fmt.Errorf("read result: %w", err)
+	}
+	if json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil {
+		return is, fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
+	}
+	return is, nil
 }
 
 // has reports whether a run need not be made. Get has the last word.
@@ -98,6 +119,7 @@ func (f Folder) has(k Key) bool {
 // state is what others may know of a sweep.
 type state struct {
 	File    string    `json:"file"`
+	Engine  string    `json:"engine"`
 	Points  []Key     `json:"points"`
 	Host    string    `json:"host"`
 	Process int       `json:"pid"`

@@ -23,46 +23,76 @@ import (
 type Sweep struct {
 	File    string
 	Folder  Folder
+	Engine  string // its name, for who asks for the status
 	program string // its hash
+	file    *File
+	options func(args []string) (replay.Options, error)
 	cases   []Case
-	grids   []*replay.Grid
-	ids     [][]byte // of grids
+	grids   []*replay.Grid // of cases; nil: not read
+	ids     [][]byte       // of grids
+	lazy    bool           // one case is read at a time
 }
 
 // Open reads a sweep's file and all that its runs need. options turns the command line of a replay into its options;
 // program is the hash of the program that makes the runs, "" for this one.
 func Open(file string, folder Folder, program string, options func(args []string) (replay.Options, error)) (*Sweep,
 	error) {
-	f, err := Read(file)
+	s, err := OpenTask(file, folder, program, options)
 	if err != nil {
 		return nil, err
 	}
-	s := &Sweep{File: file, Folder: folder, program: program, cases: f.Cases()}
-	if program == "" {
-		if s.program, err = thisProgram(); err != nil {
+	s.lazy = false
+	for c := range s.cases {
+		if err := s.read(c); err != nil {
 			return nil, err
 		}
-	}
-	for _, c := range s.cases {
-		opt, err := options(c.Args)
-		if err != nil {
-			return nil, c.At(err)
-		}
-		g, err := replay.NewGrid(opt)
-		if err != nil {
-			return nil, c.At(err)
-		}
-		id, err := g.Identity()
-		if err != nil {
-			return nil, err
-		}
-		s.grids, s.ids = append(s.grids, g), append(s.ids, id)
 	}
 	return s, nil
 }
 
-// thisProgram is the hash of the program that runs.
-func thisProgram() (string, error) {
+// OpenTask reads a sweep's file for a task, which makes some of its runs: what a case needs is read with its first run.
+func OpenTask(file string, folder Folder, program string, options func(args []string) (replay.Options, error)) (*Sweep,
+	error) {
+	f, err := Read(file)
+	if err != nil {
+		return nil, err
+	}
+	s := &Sweep{File: file, Folder: folder, Engine: OnLocal, program: program, file: f, options: options,
+		cases: f.Cases(), lazy: true}
+	s.grids, s.ids = make([]*replay.Grid, len(s.cases)), make([][]byte, len(s.cases))
+	if program == "" {
+		if s.program, err = ThisProgram(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// read reads what a case needs, unless it has been.
+func (s *Sweep) read(c int) error {
+	if s.grids[c] != nil {
+		return nil
+	}
+	if s.lazy {
+		clear(s.grids)
+	}
+	opt, err := s.options(s.cases[c].Args)
+	if err != nil {
+		return s.cases[c].At(err)
+	}
+	g, err := replay.NewGrid(opt)
+	if err != nil {
+		return s.cases[c].At(err)
+	}
+	if s.ids[c], err = g.Identity(); err != nil {
+		return err
+	}
+	s.grids[c] = g
+	return nil
+}
+
+// ThisProgram is the hash of the program that runs.
+func ThisProgram() (string, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return "", fmt.Errorf("find this program: %w", err)
@@ -80,8 +110,8 @@ type Group struct{ Case, Seed int }
 // groups are all of the grid.
 func (s *Sweep) groups() []Group {
 	var all []Group
-	for c, g := range s.grids {
-		for k := range g.Seeds() {
+	for c := range s.cases {
+		for k := range s.file.count {
 			all = append(all, Group{c, k})
 		}
 	}
@@ -115,10 +145,16 @@ func (s *Sweep) missing(of []Group) []Group {
 // Make makes the runs of groups that are missing and calls made after each.
 func (s *Sweep) Make(ctx context.Context, groups []Group, made func()) error {
 	for _, of := range groups {
+		if err := s.read(of.Case); err != nil {
+			return err
+		}
 		g := s.grids[of.Case]
 		for row, k := range s.keys(of) {
 			if s.Folder.has(k) {
 				continue
+			}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
 			m, err := g.Make(ctx, g.Seeds()[of.Seed], row)
 			if err != nil {
@@ -140,37 +176,37 @@ type Engine func(ctx context.Context, groups []Group, made func()) error
 // mostFruitless is how often an engine may be asked in a row without any new result.
 const mostFruitless = 5
 
-// Run makes what is missing by an engine and writes the reports. Progress goes to stderr.
-func (s *Sweep) Run(ctx context.Context, engine Engine, stdout, stderr io.Writer) (err error) {
+// Run makes what is missing by an engine, and returns the reports that it has written. Progress goes to stderr.
+func (s *Sweep) Run(ctx context.Context, engine Engine, stderr io.Writer) (done []Done, err error) {
 	lock, err := s.Folder.lock(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, lock.Close()) }()
 	began := time.Now()
 	all := s.groups()
 	held, err := s.announce(all, began, stderr)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := s.fill(ctx, engine, all, held, stderr); err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintf(stderr, "%s are still to be made: start the same sweep again to go on\n",
 				console.Count(s.count(all), "run"))
 		}
-		return err
+		return nil, err
 	}
-	return s.report(began, stdout)
+	return s.report(began)
 }
 
-// announce writes the state of the sweep and says how much there is to do.
+// announce writes the state of the sweep, with the copy of its file that tasks read, and says how much there is to do.
 func (s *Sweep) announce(all []Group, began time.Time, stderr io.Writer) (held int, err error) {
 	for _, g := range s.grids {
 		for _, w := range g.Warnings() {
 			fmt.Fprintln(stderr, w)
 		}
 	}
-	st := state{File: s.File, Process: os.Getpid(), Began: began}
+	st := state{File: s.File, Engine: s.Engine, Process: os.Getpid(), Began: began}
 	st.Host, _ = os.Hostname() // for readers alone
 	for _, g := range all {
 		for _, k := range s.keys(g) {
@@ -185,7 +221,11 @@ func (s *Sweep) announce(all []Group, began time.Time, stderr io.Writer) (held i
 	if err != nil {
 		return 0, fmt.Errorf("write state of sweep: %w", err)
 	}
-	if err := durable.Replace(s.Folder.statePath(), b, false); err != nil {
+	err = durable.Replace(s.Folder.Study(), s.file.text, false)
+	if err == nil {
+		err = durable.Replace(s.Folder.statePath(), b, false)
+	}
+	if err != nil {
 		return 0, &FullError{s.Folder, err}
 	}
 	return st.Held, nil
@@ -209,8 +249,8 @@ func (s *Sweep) fill(ctx context.Context, engine Engine, all []Group, held int, 
 		}
 		if fruitless == mostFruitless {
 			return errors.Join(fmt.Errorf("%s ended %d times without any result: start one by hand to see why: "+
-				"lightloom sweep task %s --results %s --groups %s", console.Count(len(groups), "task"), fruitless, s.File,
-				string(s.Folder), Text(groups[:1])), bar.Clear())
+				"lightloom sweep task %s --results %s --groups %s", console.Count(len(groups), "task"), fruitless,
+				s.Folder.Study(), string(s.Folder), Text(groups[:1])), bar.Clear())
 		}
 	}
 	return bar.Finish()
@@ -228,9 +268,16 @@ func (s *Sweep) count(groups []Group) (n int) {
 	return n
 }
 
-// report writes the report of each case and prints where they are.
-func (s *Sweep) report(began time.Time, stdout io.Writer) error {
-	t := console.NewTable(stdout, "fabric and jobs", "runs", "least mean CCT", "report")
+// Done is a case whose runs are all made.
+type Done struct {
+	Case   string `json:"case"`
+	Runs   int    `json:"runs"`
+	Best   string `json:"least_mean_cct"` // a policy
+	Report string `json:"report"`         // a folder
+}
+
+// report writes the report of each case.
+func (s *Sweep) report(began time.Time) (all []Done, err error) {
 	for c, g := range s.grids {
 		seeds := g.Seeds()
 		rep, err := g.Report(s.Folder.report(s.cases[c].Name), began, func(seed uint64, row int) (*replay.Made, error) {
@@ -241,12 +288,21 @@ func (s *Sweep) report(began time.Time, stdout io.Writer) error {
 			return m, err
 		})
 		if disk := (*report.DiskError)(nil); errors.As(err, &disk) {
-			return &FullError{s.Folder, disk.Err}
+			return nil, &FullError{s.Folder, disk.Err}
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
-		t.Row(s.cases[c].Name, len(seeds)*len(g.Rows()), best(rep), s.Folder.report(s.cases[c].Name)+"/report.html")
+		all = append(all, Done{s.cases[c].Name, len(seeds) * len(g.Rows()), best(rep), s.Folder.report(s.cases[c].Name)})
+	}
+	return all, nil
+}
+
+// Print prints a table of the reports.
+func Print(w io.Writer, all []Done) error {
+	t := console.NewTable(w, "fabric and jobs", "runs", "least mean CCT", "report")
+	for _, d := range all {
+		t.Row(d.Case, d.Runs, d.Best, d.Report+"/report.html")
 	}
 	return t.Print()
 }

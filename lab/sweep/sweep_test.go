@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -38,7 +39,7 @@ func options(args []string) (replay.Options, error) {
 		Console: replay.Console{Stdout: io.Discard, Stderr: io.Discard}}
 	for _, a := range args[1:] {
 		name, value, _ := strings.Cut(strings.TrimPrefix(a, "--"), "=")
-		o.Settings = append(o.Settings, report.Setting{Flag: name, Value: value})
+		o.Settings = append(o.Settings, report.Setting{Flag: name, Value: value, Input: name == "fabric"})
 		switch name {
 		case "fabric":
 			o.Fabric = value
@@ -95,7 +96,7 @@ func TestSameReport(t *testing.T) {
 		}
 		return nil
 	}
-	if err := s.Run(t.Context(), lossy, io.Discard, io.Discard); err != nil {
+	if _, err := s.Run(t.Context(), lossy, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	if made != 12 {
@@ -119,7 +120,7 @@ func TestSameReport(t *testing.T) {
 		}
 	}
 	none := func(context.Context, []Group, func()) error { return errors.New("nothing is missing") }
-	if err := mustOpen(t, study, folder).Run(t.Context(), none, io.Discard, io.Discard); err != nil {
+	if _, err := mustOpen(t, study, folder).Run(t.Context(), none, io.Discard); err != nil {
 		t.Error(err)
 	}
 }
@@ -168,7 +169,7 @@ func TestOnlyWhatIsMissing(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	folder := Folder(t.TempDir())
 	s := mustOpen(t, study, folder)
-	if err := s.Run(t.Context(), s.Make, io.Discard, io.Discard); err != nil {
+	if _, err := s.Run(t.Context(), s.Make, io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	path := folder.point(s.keys(s.groups()[1])[1])
@@ -179,11 +180,11 @@ func TestDamaged(t *testing.T) {
 	if err := os.WriteFile(path, b[:len(b)/2], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Run(t.Context(), s.Make, io.Discard, io.Discard); err == nil ||
+	if _, err := s.Run(t.Context(), s.Make, io.Discard); err == nil ||
 		!strings.Contains(err.Error(), "a result was damaged") {
 		t.Errorf("a damaged result: %v", err)
 	}
-	if err := s.Run(t.Context(), s.Make, io.Discard, io.Discard); err != nil {
+	if _, err := s.Run(t.Context(), s.Make, io.Discard); err != nil {
 		t.Errorf("the start after it: %v", err)
 	}
 }
@@ -192,19 +193,19 @@ func TestDamaged(t *testing.T) {
 func TestOneFolder(t *testing.T) {
 	folder := Folder(t.TempDir())
 	s := mustOpen(t, study, folder)
-	err := s.Run(t.Context(), func(ctx context.Context, groups []Group, done func()) error {
+	_, err := s.Run(t.Context(), func(ctx context.Context, groups []Group, done func()) error {
 		if st, err := folder.Status(time.Now()); err != nil || !st.Running || st.Runs != 12 || st.Made != 0 {
 			t.Errorf("%+v, %v", st, err)
 		}
 		ended, cancel := context.WithCancel(ctx)
 		cancel() // it need not wait
-		second := mustOpen(t, study, folder).Run(ended, nil, io.Discard, io.Discard)
+		_, second := mustOpen(t, study, folder).Run(ended, nil, io.Discard)
 		if second == nil || !strings.Contains(second.Error(), fmt.Sprintf("is in use by the sweep of %s (process %d", s.File,
 			os.Getpid())) {
 			t.Errorf("%v", second)
 		}
 		return s.Make(ctx, groups, done)
-	}, io.Discard, io.Discard)
+	}, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,7 +214,7 @@ func TestOneFolder(t *testing.T) {
 		st.String() != "12 of 12 runs made: it is done" {
 		t.Errorf("%+v (%v), %v", st, st, err)
 	}
-	if err := folder.Cancel(t.Context()); err == nil || !strings.Contains(err.Error(), "no sweep runs in") {
+	if err := folder.Cancel(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "no sweep runs in") {
 		t.Error(err)
 	}
 	if _, err := Folder(t.TempDir()).Status(time.Now()); err == nil || !strings.Contains(err.Error(), "holds no sweep") {
@@ -269,7 +270,7 @@ func TestGoesOn(t *testing.T) {
 func TestFruitless(t *testing.T) {
 	s := mustOpen(t, study, Folder(t.TempDir()))
 	asked := 0
-	err := s.Run(t.Context(), func(context.Context, []Group, func()) error { asked++; return nil }, io.Discard, io.Discard)
+	_, err := s.Run(t.Context(), func(context.Context, []Group, func()) error { asked++; return nil }, io.Discard)
 	if asked != mostFruitless || err == nil || !strings.Contains(err.Error(), "ended 5 times without any result") {
 		t.Errorf("asked %d times: %v", asked, err)
 	}
@@ -305,17 +306,25 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
-// TestLocal: processes that are killed are no error, and what a process says when it refuses is.
+// TestLocal: one process makes many groups; those that are killed are no error, and what a process says when it refuses
+// is.
 func TestLocal(t *testing.T) {
 	dir := t.TempDir()
 	shell := func(script string) Local {
 		return Local{Command: []string{"sh", "-c", script, dir}, Workers: 2}
 	}
-	groups := []Group{{0, 0}, {0, 1}, {1, 0}}
+	groups := []Group{{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}}
 	made := 0
-	once := `[ "$1" = --groups=0.1 ] && ! [ -e "$0/once" ] && { : > "$0/once"; kill -9 $$; }; echo made`
-	if err := shell(once).Engine(t.Context(), groups, func() { made++ }); err != nil || made != 2 {
+	once := `echo $$ >> "$0/started"; while read g; do [ $g = 0.1 ] && kill -9 $$; echo made; echo done; done`
+	if err := shell(once).Engine(t.Context(), groups, func() { made++ }); err != nil || made != 4 {
 		t.Errorf("%d runs with one process killed: %v", made, err)
+	}
+	if b, err := os.ReadFile(filepath.Join(dir, "started")); err != nil || bytes.Count(b, []byte("\n")) > 3 {
+		t.Errorf("processes, of two and one that was killed: %q, %v", b, err)
+	}
+	told := `read g; echo 'lightloom: interrupted; everything is cleaned up' >&2; exit 130`
+	if err := shell(told).Engine(t.Context(), groups, func() {}); err != nil {
+		t.Errorf("processes that somebody told to end: %v", err)
 	}
 	err := shell(`printf 'lightloom: write result: no space\nhint: free some\n' >&2; exit 3`).Engine(t.Context(), groups,
 		func() {})
@@ -324,22 +333,37 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// TestQueue: every group is handed out once, few at a time near the end.
-func TestQueue(t *testing.T) {
-	q := &queue{workers: 2}
-	for i := range 100 {
-		q.groups = append(q.groups, Group{0, i})
+// TestServe: a task reads its groups, says what it made, and stops in its run when the sweep is gone.
+func TestServe(t *testing.T) {
+	folder := Folder(t.TempDir())
+	s := mustOpen(t, study, folder)
+	if err := os.MkdirAll(folder.points(), 0o755); err != nil {
+		t.Fatal(err)
 	}
-	seen := 0
-	for part := q.next(); len(part) > 0; part = q.next() {
-		if part[0].Seed != seen || len(part) > 26 || seen == 0 && len(part) != 1 {
-			t.Errorf("%d from %d on", len(part), part[0].Seed)
+	task, err := OpenTask(s.File, folder, "program", options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, tell := io.Pipe()
+	out, says := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- task.Serve(t.Context(), in, says) }()
+	lines, made := bufio.NewScanner(out), 0
+	for _, g := range []Group{{1, 0}, {0, 2}} {
+		if !ask(tell, lines, g, func() { made++ }) {
+			t.Errorf("%v is not made", g)
 		}
-		seen += len(part)
-		q.took(1e6*5, len(part))
 	}
-	if seen != 100 {
-		t.Errorf("%d of 100", seen)
+	if err := errors.Join(tell.Close(), <-ended); err != nil || made != 4 || s.count(s.groups()) != 8 {
+		t.Errorf("%d made: %v", made, err)
+	}
+	if task.grids[1] != nil || task.grids[0] == nil {
+		t.Error("a case that is over is kept")
+	}
+	gone, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("gone"))
+	if err := task.Make(gone, s.groups(), func() {}); err == nil {
+		t.Error("runs are made for nobody")
 	}
 }
 
@@ -360,4 +384,25 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestInputChanges: a run of an input that is another by now is not kept under the name of the old one.
+func TestInputChanges(t *testing.T) {
+	fabric := filepath.Join(t.TempDir(), "fabric.yaml")
+	write := func(spines int) {
+		text := fmt.Sprintf("kind: leafspine\nracks: 4\nhosts: 2\nspines: %d\neps: 1Gbps\n", spines)
+		if err := os.WriteFile(fabric, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(2)
+	text := strings.Replace(study, "leafspine:racks=4,hosts=2,spines=2,eps=1Gbps", fabric, 1)
+	s := mustOpen(t, text, Folder(t.TempDir()))
+	_, err := s.Run(t.Context(), func(ctx context.Context, groups []Group, made func()) error {
+		write(16)
+		return s.Make(ctx, groups, made)
+	}, io.Discard)
+	if err == nil || !strings.Contains(err.Error(), "changed while runs were made of it") {
+		t.Error(err)
+	}
 }

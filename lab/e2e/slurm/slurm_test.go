@@ -44,6 +44,7 @@ func roots(t *testing.T) []string {
 type cluster struct {
 	*testing.T
 	dir     string // for what jobs write
+	mark    string // of its processes' environments
 	version string
 }
 
@@ -71,7 +72,7 @@ func up(t *testing.T, root string, more ...string) *cluster {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{T: t, dir: dir}
+	c := &cluster{T: t, dir: dir, mark: mark}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(c.root("tail", "-n", "40", "/run/lightloom-slurm/slurmctld.log"))
