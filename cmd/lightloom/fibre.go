@@ -49,7 +49,7 @@ func newFibre() *cobra.Command {
 			case err != nil:
 				return usage(hint, "fibre %s: %q is no port number", args[0], a)
 			case opt.Switch != "" && name != opt.Switch:
-				return usage(fmt.Sprintf("write lightloom fibre swap %s %s:%d", args[1], opt.Switch, n),
+				return usage(fmt.Sprintf("name two ports of %s", opt.Switch),
 					"fibre swap: %s is a port of another switch than %s: fibres change places at one", a, args[1])
 			}
 			opt.Switch, opt.Ports = name, append(opt.Ports, int(n))
