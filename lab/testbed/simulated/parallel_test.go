@@ -60,3 +60,19 @@ func TestParallelCircuits(t *testing.T) {
 		t.Fatal("the job has not ended")
 	}
 }
+
+// TestParallelCircuitsWithRates: a policy that sets the rates of host flows knows of one circuit between two cubes. Flows
+// over the others have the same rate, and none is held for ever.
+func TestParallelCircuitsWithRates(t *testing.T) {
+	for _, policy := range []string{"random+ecmp+maxmin", "random+ecmp+sebf"} {
+		p := newPodUnder(t, "pod:cubes=4,side=2,spines=1,eps=100Mbps,ocs=100Mbps,nic=1Gbps,dark=10ms", policy)
+		p.settle(time.Second)
+		job := sliceJob("j", "2x2x4", 16, time.Second)
+		job.Edges[0].Bytes = 50e6
+		p.submit(job)
+		p.settle(30 * time.Second)
+		if j := p.jobNamed("j"); j.Ended == state.Unset {
+			t.Errorf("%s: the job has not ended", policy)
+		}
+	}
+}
