@@ -252,8 +252,8 @@ func (l *Loop) canLight(s *state.State, in, out southbound.Port) bool {
 		s.Taker(out) == southbound.NoPort
 }
 
-// AwayCubes returns the cubes that slices could not use when they were last settled, silent ones too; nil before. Nobody
-// writes to it.
+// AwayCubes returns the cubes that slices could not use when they were last settled, silent ones too; nil before.
+// Nobody writes to it.
 func (l *Loop) AwayCubes() []int { return l.slicing.away }
 
 func (l *Loop) switchAway(d southbound.DeviceID) bool { return l.devices.away[d] }

@@ -232,9 +232,9 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 	return b.circuitRules(in, out)
 }
 
-// parallelRules are those of the i-th circuit from one cube of a pod to another: the first carries the circuit's tag and
-// what has none, each of the others a tag of its own. There are none where it leads back to its own cube, where tags have
-// run out, or where a path has its tag.
+// parallelRules are those of the i-th circuit from one cube of a pod to another: the first carries the circuit's tag
+// and what has none, each of the others a tag of its own. There are none where it leads back to its own cube, where
+// tags have run out, or where a path has its tag.
 func (b *Base) parallelRules(there []southbound.Rule, in, out southbound.Port, i int) []southbound.Rule {
 	if b.tor(in) == b.tor(out) || i >= len(b.circuits) {
 		return nil

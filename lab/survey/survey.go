@@ -42,7 +42,7 @@ type Result struct {
 	Found    audit.Map       `json:"-"`
 	Ports    []Port          `json:"ports"`
 	Rounds   int             `json:"rounds"`
-	Switch   string          `json:"switch"` // the optical one; empty where there are several
+	Switch   string          `json:"switch"` // the optical one; "" of several
 	Findings []audit.Finding `json:"findings"`
 	Notes    []string        `json:"notes"`
 }

@@ -24,8 +24,8 @@ const (
 	illnesses
 )
 
-// TestOneOfFourOCSes is TestLeaderStopped with four OCSes under the racks, with raft itself: at every point of a leader's
-// work on one of them, and again and again meanwhile, one of the four dies, lies or is partitioned. No port is lit
+// TestOneOfFourOCSes is TestLeaderStopped with four OCSes under the racks, with raft itself: at every point of a
+// leader's work on one of them, and again and again meanwhile, one of the four dies, lies or is partitioned. No port is lit
 // twice, all light is of a circuit of the log, and every byte arrives once.
 func TestOneOfFourOCSes(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

@@ -95,6 +95,7 @@ func TestSlicesOnPackets(t *testing.T) {
 	}
 	startUp(t, smallPod)
 	s := sliced{t}
+	s.wrongFace()
 	if err := s.create("a", torus.Box(2, 2, 4), 0, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -153,6 +154,35 @@ func TestSlicesOnPackets(t *testing.T) {
 	}
 	if err := json.Unmarshal(out.Bytes(), &room); err != nil || !room.Fits || room.Message != "there is room" {
 		t.Errorf("%s, %v", out.String(), err)
+	}
+}
+
+// wrongFace: two faces of a cube that are exchanged at one of the optical switches are found by an audit of all of them.
+func (s sliced) wrongFace() {
+	s.Helper()
+	for _, do := range []session.FibreOptions{{Do: "swap", Switch: "ocs2", Ports: []int{6, 7}, Which: "both"},
+		{Do: "mend", Which: "both"}} {
+		do.Stdout = &bytes.Buffer{}
+		if err := session.Fibre(s.Context(), do); err != nil {
+			s.Fatal(err)
+		}
+		if do.Do == "mend" {
+			break
+		}
+		var out bytes.Buffer
+		err := session.AuditCabling(s.Context(), session.AuditOptions{Settle: time.Second, Output: console.OutputTable,
+			Stdout: &out, Stderr: &bytes.Buffer{}})
+		var exit *console.ExitError
+		const want = "swapped: both fibres of ocs2:6 and ocs2:7 are in each other's place (cube3:13 (the lower x face of " +
+			"cube3 at 1,0) is found at ocs2:7)\n192 fibres audited in "
+		if !errors.As(err, &exit) || exit.Err != nil || !strings.Contains(out.String(), want) {
+			s.Errorf("the audit ends with %v:\n%s", err, out.String())
+		}
+	}
+	err := session.Fibre(s.Context(), session.FibreOptions{Do: "pull", Switch: "ocs12", Ports: []int{0}, Which: "in",
+		Stdout: &bytes.Buffer{}})
+	if err == nil || !strings.Contains(err.Error(), "which has ocs0 to ocs11: write ocs0:0") {
+		s.Errorf("a switch that is not there: %v", err)
 	}
 }
 

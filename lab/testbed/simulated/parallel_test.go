@@ -61,8 +61,8 @@ func TestParallelCircuits(t *testing.T) {
 	}
 }
 
-// TestParallelCircuitsWithRates: a policy that sets the rates of host flows knows of one circuit between two cubes. Flows
-// over the others have the same rate, and none is held for ever.
+// TestParallelCircuitsWithRates: a policy that sets the rates of host flows knows of one circuit between two cubes.
+// Flows over the others have the same rate, and none is held for ever.
 func TestParallelCircuitsWithRates(t *testing.T) {
 	for _, policy := range []string{"random+ecmp+maxmin", "random+ecmp+sebf"} {
 		p := newPodUnder(t, "pod:cubes=4,side=2,spines=1,eps=100Mbps,ocs=100Mbps,nic=1Gbps,dark=10ms", policy)

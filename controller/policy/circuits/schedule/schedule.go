@@ -113,8 +113,8 @@ func (s *Schedule) Switches() int {
 	return len(s.Slots[0].Out) / s.OfSwitch
 }
 
-// BeyondPorts returns the first port at a switch of so many ports that it does not have, and the switch; -1, -1: all are
-// there.
+// BeyondPorts returns the first port at a switch of so many ports that it does not have, and the switch; -1, -1: all
+// are there.
 func (s *Schedule) BeyondPorts(ports int) (ocs, port int) {
 	for _, slot := range s.Slots {
 		for in, out := range slot.Out {
