@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -13,11 +14,10 @@ func newFibre() *cobra.Command {
 	opt := session.FibreOptions{Which: "both"}
 	c := &cobra.Command{
 		Use:   "fibre swap A B | pull A | mend",
-		Short: "Swap or unplug fibres of the emulated optical switch",
-		Long: "A and B are ports of the optical switch of the running fabric, such as 0 or ocs:0. swap exchanges\n" +
-			"their fibres, pull unplugs one, mend restores all. The light changes at once; the controller is not\n" +
-			"told, so an audit\n" +
-			"can find it.",
+		Short: "Swap or unplug fibres of an emulated optical switch",
+		Long: "A and B are ports of an optical switch of the running fabric, such as ocs:0, or 0 where it has one.\n" +
+			"swap exchanges their fibres, pull unplugs one, mend restores all. The light changes at once; the\n" +
+			"controller is not told, so an audit can find it.",
 		Example: "  lightloom fibre swap 0 2\n  lightloom fibre pull 1 --which in\n  lightloom audit cabling\n  lightloom " +
 			"fibre mend",
 	}
@@ -40,15 +40,19 @@ func newFibre() *cobra.Command {
 		}
 		opt.Do = args[0]
 		for _, a := range args[1:] {
-			_, number, named := strings.Cut(a, ":") // ocs:0, as elsewhere, or 0
+			name, number, named := strings.Cut(a, ":") // ocs:0, as elsewhere, or 0
 			if !named {
-				number = a
+				name, number = opt.Switch, a
 			}
 			n, err := strconv.ParseUint(number, 10, 16)
-			if err != nil {
+			switch {
+			case err != nil:
 				return usage(hint, "fibre %s: %q is no port number", args[0], a)
+			case opt.Switch != "" && name != opt.Switch:
+				return usage(fmt.Sprintf("name two ports of %s", opt.Switch),
+					"fibre swap: %s is a port of another switch than %s: fibres change places at one", a, args[1])
 			}
-			opt.Ports = append(opt.Ports, int(n))
+			opt.Switch, opt.Ports = name, append(opt.Ports, int(n))
 		}
 		opt.Stdout = c.OutOrStdout()
 		return session.Fibre(c.Context(), opt)

@@ -34,7 +34,8 @@ type Slicer interface {
 	DeleteSlice(ctx context.Context, name string) error
 	// MakeRoom says which slices would have to move so that a shape fits, and moves them where do is set, in the log.
 	MakeRoom(ctx context.Context, shape torus.Shape, do bool) (*apiv1.DefragmentSlicesResponse, error)
-	// Slice returns a slice, with all that can be said of why it is so, leader or not; nil if there is none.
+	// Slice returns a slice, with all that this replica can say of why it is so; nil if there is none. Which cubes are
+	// silent the leader alone knows.
 	Slice(name string) *apiv1.Slice
 	// Slices returns those of an owner or with "" of all, from a place on, and the place from which on there may be more;
 	// 0: there are none.
@@ -159,7 +160,7 @@ func (s *service) DefragmentSlices(ctx context.Context,
 	return connect.NewResponse(out), nil
 }
 
-// GetSlice returns a slice as this replica has it.
+// GetSlice returns a slice as this replica has it. Why one waits the leader says, as long as it answers.
 func (s *service) GetSlice(ctx context.Context,
 	r *connect.Request[apiv1.GetSliceRequest]) (*connect.Response[apiv1.GetSliceResponse], error) {
 	at, owner, err := s.readSlices(ctx, r.Msg.Read, r.Header().Get(forwarded) != "")
@@ -170,7 +171,23 @@ func (s *service) GetSlice(ctx context.Context,
 	if x == nil || owner != "" && x.Owner != owner {
 		return nil, encode(&Error{Unknown, fmt.Errorf("no slice is called %q", r.Msg.Name)})
 	}
+	if x.State == string(torus.Pending) && r.Header().Get(forwarded) == "" && !s.leads() {
+		soon, cancel := context.WithTimeout(ctx, explains)
+		defer cancel()
+		if got, err := toLeader(s, soon, r.Msg, apiv1connect.ControllerClient.GetSlice); err == nil {
+			return got, nil
+		}
+	}
 	return connect.NewResponse(&apiv1.GetSliceResponse{Slice: s.dated(x), Read: at}), nil
+}
+
+// explains is how long the leader has to say why a slice waits, before this replica says what it knows itself.
+const explains = time.Second
+
+// leads reports whether this replica leads.
+func (s *service) leads() bool {
+	id, _, _ := s.cfg.Finder.Leader()
+	return id == s.cfg.ID
 }
 
 // readSlices waits until this replica can answer, and returns whose slices the caller may read; "" for all.

@@ -199,7 +199,7 @@ func TestFindings(t *testing.T) {
 			m.In[0], m.In[1], m.In[2] = m.In[1],
 				m.In[2], m.In[0]
 		},
-			[]string{"misplaced: the fibre into port 0 leads to tor1:9, expected is tor0:9",
+			[]string{"misplaced: the fibre into port 0 leads to tor1:9, which belongs to port 1, expected is tor0:9",
 				"misplaced: the fibre into port 1 leads to tor2", "misplaced: the fibre into port 2 leads to tor0"}},
 		{"pulled", func(_, m *audit.Map, _ *lab) { m.In[5], m.Out[5] = audit.End{}, audit.End{} },
 			[]string{"dead: nothing comes through both fibres of port 5, expected is tor5:9"}},

@@ -35,9 +35,11 @@ type Finding struct {
 	Switch   string `json:"switch,omitempty"` // the optical switch, by whose name its ports are told
 	Port     int    `json:"port"`             // of the optical switch; -1: none
 	Fibre    Fibre  `json:"fibre,omitempty"`
-	With     int    `json:"with"` // the other port of an exchange; -1: none
+	With     int    `json:"with"`                  // the other port of an exchange; -1: none
+	OnSwitch string `json:"with_switch,omitempty"` // the optical switch of With, where it is another one
 	Expected string `json:"expected,omitempty"`
 	Found    string `json:"found,omitempty"`
+	Belongs  string `json:"belongs,omitempty"` // the port at which what was found is expected
 	Why      string `json:"why,omitempty"`
 }
 
@@ -49,18 +51,18 @@ func (f Finding) String() string {
 	}
 	switch f.Kind {
 	case Swapped:
+		with := f.with()
 		return fmt.Sprintf("swapped: %s %s and %s are in each other's place (%s is found at %s)", which,
-			f.port(f.Port),
-			f.port(f.With), f.Expected, f.port(f.With))
+			f.port(f.Port), with, f.Expected, with)
 	case Misplaced:
-		return fmt.Sprintf("misplaced: %s %s %s to %s, expected is %s", which, f.port(f.Port), leads,
-			f.Found, f.Expected)
+		return fmt.Sprintf("misplaced: %s %s %s to %s%s, expected is %s", which, f.port(f.Port), leads, f.Found,
+			f.belongs(), f.Expected)
 	case Dead:
 		return fmt.Sprintf("dead: nothing comes through %s %s, expected is %s", which,
 			f.port(f.Port), f.Expected)
 	case Unexpected:
-		return fmt.Sprintf("unexpected: %s %s %s to %s, expected is nothing", which, f.port(f.Port),
-			leads, f.Found)
+		return fmt.Sprintf("unexpected: %s %s %s to %s%s, expected is nothing", which, f.port(f.Port), leads, f.Found,
+			f.belongs())
 	case Stranger:
 		return fmt.Sprintf("stranger: %s %s %s to %s, which no switch of this fabric has", which,
 			f.port(f.Port), leads,
@@ -79,17 +81,32 @@ func (f Finding) port(p int) string {
 	return fmt.Sprintf("%s:%d", f.Switch, p)
 }
 
-// Compare names what differs between two maps of equal size: expected by port, then the fibre.
-func Compare(expected, found Map) []Finding {
+// belongs says where what was found is expected.
+func (f Finding) belongs() string {
+	if f.Belongs == "" {
+		return ""
+	}
+	return ", which belongs to " + f.Belongs
+}
+
+// with names the other port of an exchange.
+func (f Finding) with() string {
+	if f.OnSwitch != "" {
+		f.Switch = f.OnSwitch
+	}
+	return f.port(f.With)
+}
+
+// differences names what differs from the expected map: by port, then the fibre.
+func (w *Walk) differences(expected Map) []Finding {
 	expected.check()
-	found.check()
-	if expected.Ports() != found.Ports() {
-		panic(fmt.Sprintf("audit: compare maps of %d and %d ports", expected.Ports(), found.Ports()))
+	if expected.Ports() != w.n {
+		panic(fmt.Sprintf("audit: compare maps of %d and %d ports", expected.Ports(), w.n))
 	}
 	var all []Finding
 	for p := range expected.In {
-		in, hasIn := differ(expected, found, expected.In, found.In, p, In)
-		out, hasOut := differ(expected, found, expected.Out, found.Out, p, Out)
+		in, hasIn := w.differ(expected, expected.In, w.found.In, p, In)
+		out, hasOut := w.differ(expected, expected.Out, w.found.Out, p, Out)
 		if merged, ok := merge(in, out); hasIn && hasOut && ok {
 			all = append(all, merged)
 			continue
@@ -127,16 +144,21 @@ func merge(in, out Finding) (Finding, bool) {
 }
 
 // differ returns what is wrong with one fibre.
-func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, bool) {
+func (w *Walk) differ(expected Map, want, got []End, p int, fibre Fibre) (Finding, bool) {
 	if want[p] == got[p] {
 		return Finding{}, false
 	}
 	f := Finding{Port: p, Fibre: fibre, With: -1}
 	if !want[p].IsZero() {
-		f.Expected = want[p].String()
+		f.Expected = w.names.end(want[p])
 	}
 	if !got[p].IsZero() {
-		f.Found = got[p].String()
+		f.Found = w.names.end(got[p])
+		if at := slices.Index(want, got[p]); at >= 0 {
+			if f.Belongs = w.portName(at); w.names.Switches == nil {
+				f.Belongs = "port " + f.Belongs
+			}
+		}
 	}
 	at := slices.Index(got, want[p])
 	switch {
@@ -147,7 +169,7 @@ func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, 
 	case want[p].IsZero():
 		f.Kind = Unexpected
 	case at >= 0 && want[at] == got[p]:
-		f.Kind, f.With, f.Found = Swapped, at, got[p].String()
+		f.Kind, f.With = Swapped, at
 	default:
 		f.Kind = Misplaced
 	}
@@ -157,21 +179,23 @@ func differ(expected, found Map, want, got []End, p int, fibre Fibre) (Finding, 
 // knows reports whether the map holds an end.
 func (m Map) knows(e End) bool { return slices.Contains(m.In, e) || slices.Contains(m.Out, e) }
 
-// Judge is Compare with what else a walk has met: doubts, and ends that should hear each other through
-// the optical switch alone and do so without it.
+// Judge names what differs between the expected map and what a walk has found, and what else it has met: doubts, and
+// ends that should hear each other through optical switches alone and do so without them.
 func Judge(expected Map, w *Walk) []Finding {
-	found, direct, doubts := w.Found()
-	all := Compare(expected, found)
-	for _, h := range sorted(direct) {
+	all := w.differences(expected)
+	for i := range all {
+		w.locate(&all[i])
+	}
+	for _, h := range sorted(w.direct) {
 		if expected.knows(h.At) {
-			all = append(all, Finding{Kind: Bypass, Port: -1, With: -1, Expected: h.At.String(),
-				Found: h.From.String()})
+			all = append(all, Finding{Kind: Bypass, Port: -1, With: -1, Expected: w.names.end(h.At),
+				Found: w.names.end(h.From)})
 		}
 	}
-	for _, d := range doubts {
+	for _, d := range w.doubts {
 		why := d.Why
 		if d.In >= 0 && d.Out >= 0 {
-			why = fmt.Sprintf("circuit %d→%d: %s", d.In, d.Out, why)
+			why = fmt.Sprintf("circuit %s→%s: %s", w.portName(int(d.In)), w.portName(int(d.Out)), why)
 		}
 		all = append(all, Finding{Kind: Doubtful, Port: -1, With: -1, Why: why})
 	}

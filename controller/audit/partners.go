@@ -58,10 +58,11 @@ func (w *Walk) open(port int, out bool) bool {
 	return w.found.In[port].IsZero() && len(w.tried[side{port, false}]) < enough
 }
 
-// partnerOf returns the first port whose known end is of a switch that has not been tried on s.
+// partnerOf returns the first port of the same optical switch whose known end is of a switch not tried on s.
 func (w *Walk) partnerOf(s side, known []End, used []bool) int {
-	for p, e := range known {
-		if !e.IsZero() && !used[p] && !slices.Contains(w.tried[s], e.Chassis) {
+	own := w.own[s.port]
+	for p := own.first; p < own.first+own.ports; p++ {
+		if e := known[p]; !e.IsZero() && !used[p] && !slices.Contains(w.tried[s], e.Chassis) {
 			return p
 		}
 	}
@@ -98,9 +99,8 @@ func (w *Walk) match(lit []southbound.CrossConnect, heard []Heard) {
 // predict pairs all ports anew: two further than they were paired before, if there are enough ports.
 func (w *Walk) predict() (round []southbound.CrossConnect) {
 	w.verify = map[Heard]southbound.CrossConnect{}
-	by := min(w.shift+1, w.n-1)
 	for in := range w.n {
-		out := (in + by) % w.n
+		out := w.own[in].turned(in, min(w.shift+1, w.own[in].ports-1))
 		from, at := w.found.In[in], w.found.Out[out]
 		c := southbound.CrossConnect{In: southbound.Port(in), Out: southbound.Port(out)}
 		round = append(round, c)
@@ -121,14 +121,14 @@ func (w *Walk) compare(lit []southbound.CrossConnect, heard []Heard) {
 		for h, at := range w.verify {
 			if at == c && slices.Contains(lit, c) && h.At.Chassis != h.From.Chassis && !slices.Contains(heard, h) {
 				w.contradict(Contradiction{c.In, c.Out,
-					fmt.Sprintf("%v does not hear %v, which the map says it should", h.At, h.From)})
+					fmt.Sprintf("%s does not hear %s, which the map says it should", w.names.end(h.At), w.names.end(h.From))})
 			}
 		}
 	}
 	for _, h := range sorted(heard) {
 		if _, ok := w.verify[h]; !ok {
 			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
-				fmt.Sprintf("%v hears %v, which the map does not explain", h.At, h.From)})
+				fmt.Sprintf("%s hears %s, which the map does not explain", w.names.end(h.At), w.names.end(h.From))})
 		}
 	}
 }

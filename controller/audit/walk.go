@@ -18,8 +18,13 @@ import (
 //  3. Fibres that were silent are tried against ends that are known by then, two different ones before they count as
 //     dead.
 //  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts.
+//
+// Several switches are walked over at once: their ports follow each other, and a circuit stays within one of them.
 type Walk struct {
 	n      int
+	own    []block // by port: the ports of its switch
+	most   int     // ports of the largest switch
+	names  Names
 	found  Map
 	dead   Map // sides that are settled as silent hold silent
 	direct []Heard
@@ -47,6 +52,12 @@ const (
 	finished
 )
 
+// block is the ports of one switch.
+type block struct{ number, first, ports int }
+
+// turned is the port of the block that is so many further than another, in a circle.
+func (b block) turned(p, by int) int { return b.first + (p-b.first+by)%b.ports }
+
 // side is one fibre of a port.
 type side struct {
 	port int
@@ -56,13 +67,21 @@ type side struct {
 // silent marks a fibre as dead in Walk.dead.
 var silent = End{Chassis: "-"}
 
-// NewWalk begins a walk over an optical switch of n ports.
-func NewWalk(n int) *Walk {
-	if n < 1 {
-		panic(fmt.Sprintf("audit: walk over %d ports", n))
+// NewWalk begins a walk over optical switches of so many ports each.
+func NewWalk(ports ...int) *Walk {
+	w := &Walk{tried: map[side][]string{}}
+	for i, n := range ports {
+		if n < 1 {
+			panic(fmt.Sprintf("audit: walk over a switch of %d ports", n))
+		}
+		w.own = append(w.own, slices.Repeat([]block{{i, w.n, n}}, n)...)
+		w.n, w.most = w.n+n, max(w.most, n)
 	}
-	w := &Walk{n: n, found: NewMap(n), dead: NewMap(n), tried: map[side][]string{}}
-	if n > 1 {
+	if w.n == 0 {
+		panic("audit: walk over no switch")
+	}
+	w.found, w.dead = NewMap(w.n), NewMap(w.n)
+	if w.most > 1 {
 		w.shift = 1
 	}
 	return w
@@ -99,7 +118,7 @@ func (w *Walk) pairing(on func(in int) bool) (round []southbound.CrossConnect) {
 	return round
 }
 
-func (w *Walk) partner(in int) int { return (in + w.shift) % w.n }
+func (w *Walk) partner(in int) int { return w.own[in].turned(in, w.shift) }
 
 // digits is how many binary digits the numbers 1 to n have.
 func (w *Walk) digits() int { return bits.Len(uint(w.n)) }
@@ -149,7 +168,7 @@ func (w *Walk) contradict(d Contradiction) {
 // begin tries a pairing, or gives up once all have been tried: then no end hears another, whatever is
 // lit. The pairing of every port with itself comes last.
 func (w *Walk) begin(shift int) {
-	if w.shift = shift; shift > w.n || w.n == 1 && shift > 0 {
+	if w.shift = shift; shift > w.most || w.most == 1 && shift > 0 {
 		for p := range w.n {
 			w.dead.In[p], w.dead.Out[p] = silent, silent
 		}
@@ -207,7 +226,7 @@ func (w *Walk) decode() {
 		}
 		if in < 0 {
 			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
-				fmt.Sprintf("%v hears %v in rounds that fit no circuit", h.At, h.From)})
+				fmt.Sprintf("%s hears %s in rounds that fit no circuit", w.names.end(h.At), w.names.end(h.From))})
 			continue
 		}
 		w.learn(in, false, h.From)
@@ -223,17 +242,17 @@ func (w *Walk) learn(port int, out bool, e End) {
 	}
 	if !at.IsZero() && *at != e {
 		w.contradict(Contradiction{southbound.Port(port), southbound.NoPort,
-			fmt.Sprintf("%v and %v both seem to be behind %s", *at, e, sideName(port, out))})
+			fmt.Sprintf("%v and %v both seem to be behind %s", w.names.end(*at), w.names.end(e), w.sideName(port, out))})
 		return
 	}
 	*at = e
 }
 
-func sideName(port int, out bool) string {
+func (w *Walk) sideName(port int, out bool) string {
 	if out {
-		return fmt.Sprintf("output %d", port)
+		return "output " + w.portName(port)
 	}
-	return fmt.Sprintf("input %d", port)
+	return "input " + w.portName(port)
 }
 
 // Rounds returns how many rounds have been asked for.

@@ -98,6 +98,7 @@ type Leader struct {
 	countBuffer countBuffer
 	metered     bool // link rates are known, and that has been logged
 	links       atomic.Pointer[[]controller.LinkRate]
+	away        atomic.Pointer[[]int] // cubes
 	mu          sync.Mutex
 	waiters     []waiter
 	underWay    map[string]bool // requests that are in the inbox or on their way to the log
@@ -348,6 +349,7 @@ func (l *Leader) lead(ctx context.Context, term uint64, workers map[southbound.D
 		l.traces.stepping()
 		l.cfg.Log.View(func(uint64) { entries, act, wake = l.loop.Step(l.cfg.State, now, in) })
 		l.traces.stepped()
+		l.noteAway()
 		if len(in.Counts) > 0 {
 			l.noteLinks()
 		}

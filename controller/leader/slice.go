@@ -69,3 +69,24 @@ func (l *Leader) requestSlice(ctx context.Context, a loop.SliceRequest, met func
 	a.Refused = w.answer
 	return l.await(ctx, w, func(in *loop.Inputs) { in.Slices = append(in.Slices, a) })
 }
+
+// noteAway notes which cubes slices cannot use, for those who ask.
+func (l *Leader) noteAway() {
+	now := l.loop.AwayCubes()
+	if was := l.away.Load(); was == nil && now != nil || was != nil && !slices.Equal(*was, now) {
+		l.away.Store(&now)
+	}
+}
+
+// AwayCubes returns the cubes that slices cannot use, with those whose switches are silent, which this leadership alone
+// knows; false of a nil Leader, and of one that has not settled slices yet. Borrowed.
+func (l *Leader) AwayCubes() ([]int, bool) {
+	if l == nil {
+		return nil, false
+	}
+	at := l.away.Load()
+	if at == nil {
+		return nil, false
+	}
+	return *at, true
+}

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"slices"
 
 	"lightloom/controller"
 	"lightloom/controller/state"
@@ -63,6 +64,7 @@ func Bandwidths(s *state.State, m *pathmap.Map, pairs []Pair) ([]Bandwidth, erro
 func sending(s *state.State, m *pathmap.Map) []pathmap.BitsPerSecond {
 	f := s.Fabric()
 	on := make([]pathmap.BitsPerSecond, len(f.Topology.Links()))
+	over := controller.CircuitTags(f)
 	var tags []southbound.Tag
 	var buf []pathmap.LinkID
 	for _, id := range s.Active() {
@@ -72,7 +74,7 @@ func sending(s *state.State, m *pathmap.Map) []pathmap.BitsPerSecond {
 		}
 		tags = s.AppendTags(tags[:0], id)
 		for r, tag := range tags {
-			if c.Done[r] || tag == southbound.TagCircuit || tag == southbound.TagHold {
+			if c.Done[r] || slices.Contains(over, tag) || tag == southbound.TagHold {
 				continue
 			}
 			src, dst := c.Columns.Src[r], c.Columns.Dst[r]

@@ -80,7 +80,7 @@ func (l *Loop) move(s *state.State, now time.Duration) {
 // pass, the next one steers.
 func (l *Loop) steerToCircuit(s *state.State, r *controller.CircuitReservation) {
 	if c := s.Circuit(r.In); c.Out != r.Out || c.Phase != controller.Reconfiguring ||
-		len(l.pass.act.Start) > 0 {
+		len(l.pass.act.Start) > 0 || l.fabric.Spec.Pod() { // of a pod, rows are dealt to all circuits in service
 		l.steering.changed(r)
 		return
 	}

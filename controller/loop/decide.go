@@ -9,6 +9,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/demand"
 	"lightloom/controller/state"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -45,7 +46,7 @@ func (l *Loop) decide(s *state.State, now time.Duration, in *Inputs) {
 		l.pass.add(state.Entry{Kind: state.Planned, At: now, Planning: state.Planning{Wake: southbound.Never}})
 		return
 	}
-	l.pass.act.Rates = p.Share
+	l.pass.act.Rates = overCircuits(l.fabric, p.Share)
 }
 
 // ask calls the policy. A panic is an error where it is to be contained.
@@ -227,4 +228,23 @@ func (l *Loop) commitReservations(s *state.State, now time.Duration, p *controll
 		}
 	}
 	return nil
+}
+
+// overCircuits gives host flows over any circuit between two cubes of a pod the rate that a policy gives those over a
+// circuit: it knows of one. Nothing else changes.
+func overCircuits(f *topo.Fabric, r *southbound.Rates) *southbound.Rates {
+	if r == nil || !f.Spec.Pod() {
+		return r
+	}
+	tags, out := controller.CircuitTags(f), *r
+	out.Pairs = nil
+	for _, p := range r.Pairs {
+		if p.Tag == southbound.TagCircuit {
+			for _, tag := range tags[1:] {
+				out.Pairs = append(out.Pairs, southbound.PairRate{Src: p.Src, Dst: p.Dst, Tag: tag, Rate: p.Rate})
+			}
+		}
+		out.Pairs = append(out.Pairs, p)
+	}
+	return &out
 }

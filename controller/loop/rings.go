@@ -3,6 +3,7 @@ package loop
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller"
@@ -16,10 +17,34 @@ func (l *Loop) ringAsked(a *SliceRequest, now time.Duration) (*state.Slice, erro
 	if err := state.CanRing(l.fabric); err != nil {
 		return nil, fmt.Errorf("create slice %q: %w", a.Name, err)
 	}
+	if err := l.namedOnce(a); err != nil {
+		return nil, err
+	}
 	ring := state.RingOf(l.fabric, a.Hosts)
 	return &state.Slice{Slice: torus.Slice{Name: a.Name, Shape: torus.Box(len(ring), 1, 1), State: torus.Pending,
 		Reason: torus.JustAsked, Ring: ring}, Owner: a.Owner, Request: a.Request, Asked: now, Since: now,
 		Readied: state.Unset, Hosts: slices.Clone(a.Hosts)}, nil
+}
+
+// namedOnce returns an error where a host is named twice.
+func (l *Loop) namedOnce(a *SliceRequest) error {
+	seen := map[int32]bool{}
+	var once []string
+	twice := ""
+	for _, h := range a.Hosts {
+		name := l.fabric.Topology.Node(l.fabric.HostNode[h]).Name
+		if seen[h] {
+			twice = name
+			continue
+		}
+		seen[h] = true
+		once = append(once, name)
+	}
+	if twice == "" {
+		return nil
+	}
+	return fmt.Errorf("create slice %q: host %s is named twice; nearest: %s: %w", a.Name, twice, strings.Join(once, ","),
+		ErrSliceShape)
 }
 
 // settleRings decides what becomes of slices of a fabric that is no pod, and then has the ledger hold a reservation for

@@ -206,7 +206,10 @@ func (l *Loop) settleSlices(s *state.State, now time.Duration) {
 			l.changeSlice(s, now, x)
 		}
 	}
-	known.settled, known.version, known.away, known.lacks = true, s.SlicesVersion(), away, lacks
+	known.settled, known.version, known.lacks = true, s.SlicesVersion(), lacks
+	if known.away == nil || !slices.Equal(known.away, away) {
+		known.away = append([]int{}, away...)
+	}
 	if len(l.pass.entries) == 0 {
 		l.reserveForSlices(s, now)
 	}
@@ -248,6 +251,10 @@ func (l *Loop) canLight(s *state.State, in, out southbound.Port) bool {
 	return !l.switchAway(ocs) && !l.circuits.failing.byIn[in].pauses && !l.portDown(s, in) && !l.portDown(s, out) &&
 		s.Taker(out) == southbound.NoPort
 }
+
+// AwayCubes returns the cubes that slices could not use when they were last settled, silent ones too; nil before.
+// Nobody writes to it.
+func (l *Loop) AwayCubes() []int { return l.slicing.away }
 
 func (l *Loop) switchAway(d southbound.DeviceID) bool { return l.devices.away[d] }
 

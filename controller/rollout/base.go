@@ -3,6 +3,7 @@ package rollout
 import (
 	"slices"
 
+	"lightloom/controller"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -19,9 +20,9 @@ import (
 // and from there it gets closer still, or comes back to its path further on. So however many ports are
 // dark, no packet goes round in circles.
 type Base struct {
-	all      bool // circuits take packets without a tag, too
-	standing bool // ToRs hold the rules of circuits whichever stand
-	pod      bool // several circuits join two racks: the first of them has a rule
+	all      bool             // circuits take packets without a tag, too
+	standing bool             // ToRs hold the rules of circuits whichever stand
+	circuits []southbound.Tag // of a pod: those of the circuits between two cubes, which several join; nil for others
 	fabric   *topo.Fabric
 	paths    *pathmap.Map
 	down     func(pathmap.LinkID) bool
@@ -35,7 +36,10 @@ type Base struct {
 // NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree
 // at some switch that leads downward, its rule names no source rack; else there is one for each source.
 func NewBase(f *topo.Fabric, m *pathmap.Map) *Base {
-	b := &Base{fabric: f, paths: m, pod: f.Spec.Pod()}
+	b := &Base{fabric: f, paths: m}
+	if f.Spec.Pod() {
+		b.circuits = controller.CircuitTags(f)
+	}
 	b.Avoid(nil)
 	return b
 }
@@ -159,15 +163,21 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 	if b.standing {
 		out = append(out, b.standingRules(d)...)
 	}
+	var before map[int32]int // circuits to a cube, of a pod
+	if b.circuits != nil {
+		before = map[int32]int{}
+	}
 	for in, to := range steered {
 		if to == southbound.NoPort || b.tor(southbound.Port(in)) != d {
 			continue
 		}
-		rules := b.CircuitRules(southbound.Port(in), to)
-		if b.pod {
-			rules = b.carrierRules(out, southbound.Port(in), to)
+		if b.circuits == nil {
+			out = append(out, b.CircuitRules(southbound.Port(in), to)...)
+			continue
 		}
-		out = append(out, rules...)
+		dst := b.fabric.OCSRack(int32(to))
+		out = append(out, b.parallelRules(out, southbound.Port(in), to, before[dst])...)
+		before[dst]++
 	}
 	sortRules(out)
 	return out
@@ -214,21 +224,26 @@ func (b *Base) tor(p southbound.Port) southbound.DeviceID {
 // CircuitRules are the rules at the ToR of input in that send the circuit's tag, and after SteerAll
 // what has none, into the OCS, with the default way as its backup for the time that the port has no
 // light. After Stand there are none: the ToR has them anyway. On a pod there are none either: Rules has
-// those of the circuits that carry packets.
+// those of all circuits between two cubes.
 func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
-	if b.standing || b.pod {
+	if b.standing || b.circuits != nil {
 		return nil
 	}
 	return b.circuitRules(in, out)
 }
 
-// carrierRules are CircuitRules of a circuit of a pod, unless it leads back to its own cube or there are rules for its
-// racks already. Circuits between two cubes come and go without a change of tables but for the first.
-func (b *Base) carrierRules(there []southbound.Rule, in, out southbound.Port) []southbound.Rule {
-	if b.tor(in) == b.tor(out) {
+// parallelRules are those of the i-th circuit from one cube of a pod to another: the first carries the circuit's tag
+// and what has none, each of the others a tag of its own. There are none where it leads back to its own cube, where
+// tags have run out, or where a path has its tag.
+func (b *Base) parallelRules(there []southbound.Rule, in, out southbound.Port, i int) []southbound.Rule {
+	if b.tor(in) == b.tor(out) || i >= len(b.circuits) {
 		return nil
 	}
 	rules := b.circuitRules(in, out)
+	if i > 0 {
+		rules = rules[:1]
+		rules[0].Tag = b.circuits[i]
+	}
 	if slices.ContainsFunc(there, func(r southbound.Rule) bool { return r.Match == rules[0].Match }) {
 		return nil
 	}
@@ -253,7 +268,7 @@ func (b *Base) circuitRules(in, out southbound.Port) []southbound.Rule {
 
 // CircuitMatches are what CircuitRules match.
 func (b *Base) CircuitMatches(in, out southbound.Port) []southbound.Match {
-	if b.standing || b.pod {
+	if b.standing || b.circuits != nil {
 		return nil
 	}
 	dst := southbound.RackID(b.fabric.OCSRack(int32(out)))

@@ -57,8 +57,7 @@ func (p *replicaProcess) MakeRoom(ctx context.Context, shape torus.Shape,
 	case plan == nil:
 		p.node.View(func(uint64) {
 			asked := state.Slice{Slice: torus.Slice{Shape: shape, State: torus.Pending}}
-			out.Message = "no moves make room; " + p.state.WhySlice(&asked,
-				loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false }))
+			out.Message = "no moves make room; " + p.state.WhySlice(&asked, p.awayCubes())
 		})
 		return out, nil
 	case len(plan.Moves) == 0:
@@ -100,9 +99,17 @@ func (p *replicaProcess) Slice(name string) (out *apiv1.Slice) {
 			return
 		}
 		out = sliceOf(p.state, &x)
-		out.Message = p.state.WhySlice(&x, loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false }))
+		out.Message = p.state.WhySlice(&x, p.awayCubes())
 	})
 	return out
+}
+
+// awayCubes returns the cubes that slices cannot use. One that does not lead knows of none whose switches are silent.
+func (p *replicaProcess) awayCubes() []int {
+	if away, ok := p.current.Leader().AwayCubes(); ok {
+		return away
+	}
+	return loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false })
 }
 
 // Slices implements api.Slicer.

@@ -148,6 +148,10 @@ func (s *State) AppendTags(buf []southbound.Tag, id southbound.CoflowID) []south
 	for row := range c.Tag {
 		in, out := s.RackOf(c.Columns.Src[row]), s.RackOf(c.Columns.Dst[row])
 		switch {
+		case s.slicing.parallel != nil && in != out:
+			if n := s.countLit(lit, in, out); n > 0 {
+				buf[base+row] = s.circuitTag(id, int32(row), n)
+			}
 		case s.isLit(lit, in, out):
 			buf[base+row] = southbound.TagCircuit
 		case only && in != out || held[[2]southbound.RackID{in, out}]:
@@ -208,9 +212,9 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	if len(s.d.Circuits) == 0 {
 		return c.Tag[row]
 	}
-	if s.fabric.Spec.Pod() {
-		if from != to && s.joined(from, to) {
-			return southbound.TagCircuit
+	if s.slicing.parallel != nil {
+		if n := s.joined(from, to); n > 0 {
+			return s.circuitTag(id, row, n)
 		}
 		return c.Tag[row]
 	}
@@ -228,18 +232,36 @@ func (s *State) TagOf(id southbound.CoflowID, c *Coflow, row int32) southbound.T
 	return c.Tag[row]
 }
 
-// joined reports whether a circuit of a slice in service leads from one cube to another.
-func (s *State) joined(from, to southbound.RackID) bool {
+// circuitTag deals the rows of a coflow to the circuits between two cubes of a pod, of which n are in service.
+func (s *State) circuitTag(id southbound.CoflowID, row int32, n int) southbound.Tag {
+	return s.slicing.parallel[(int(id)+int(row))%min(n, len(s.slicing.parallel))]
+}
+
+// countLit counts the circuits from one rack to another, given where each input leads.
+func (s *State) countLit(lit []southbound.RackID, from, to southbound.RackID) (n int) {
+	for in := int(from); in < len(lit); in += s.fabric.Racks {
+		if lit[in] == to {
+			n++
+		}
+	}
+	return n
+}
+
+// joined counts the circuits of slices in service from one cube to another.
+func (s *State) joined(from, to southbound.RackID) (n int) {
+	if from == to {
+		return 0
+	}
 	for in := int(from); in < len(s.d.Circuits); in += s.fabric.Racks {
 		c := s.d.Circuits[in]
 		if c.Phase != controller.InService || s.rack(c.Out) != to {
 			continue
 		}
 		if r, held := s.Holding(southbound.Port(in)); held && r.Out == c.Out {
-			return true
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // circuitOver reports whether a circuit in service from one port to another carries a coflow, and

@@ -33,6 +33,8 @@ type slicing struct {
 	want    []southbound.Port // by OCS input: the output that a slice has it lead to, NoPort for none
 	owner   []string          // by OCS input: the slice that has a circuit there, empty for none
 	version uint64            // rises as slices change
+	// tags of the circuits between two cubes, see controller.CircuitTags; nil: the fabric is no pod
+	parallel []southbound.Tag
 }
 
 // PodOf returns the pod of a fabric, all of it free; nil if it is none.
@@ -208,6 +210,9 @@ func (s *State) deriveSlicing() {
 	s.slicing = slicing{version: s.slicing.version + 1}
 	if s.slicing.pod = PodOf(s.fabric); s.slicing.pod == nil && !s.fabric.HasOCS() {
 		return
+	}
+	if s.slicing.pod != nil {
+		s.slicing.parallel = controller.CircuitTags(s.fabric)
 	}
 	s.slicing.want = slices.Repeat([]southbound.Port{southbound.NoPort}, s.fabric.OCSPorts())
 	s.slicing.owner = make([]string, s.fabric.OCSPorts())

@@ -1,6 +1,7 @@
 package torus
 
 import (
+	"errors"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -122,7 +123,7 @@ func (p *Pod) Give(parts []Part) {
 // Check returns an error of type *ShapeError for a shape that this pod can never give, however it is wired.
 func (p *Pod) Check(s Shape) error {
 	if err := s.Check(p.side); err != nil {
-		return err
+		return p.nearer(s, err)
 	}
 	if p.holds(s.Sides) {
 		return nil
@@ -130,6 +131,19 @@ func (p *Pod) Check(s Shape) error {
 	near := p.largestWithin(s)
 	return &ShapeError{Shape: s.String(), Nearest: near.String(),
 		Why: fmt.Sprintf("it takes %d cubes, and the pod has %d", p.cubesOf(s.Sides), p.Cubes())}
+}
+
+// nearer has the error of a twisted torus that is none name what this pod can give.
+func (p *Pod) nearer(s Shape, err error) error {
+	var e *ShapeError
+	if !errors.As(err, &e) || !s.Twisted || slices.Min(s.Sides[:]) < 1 || slices.Max(s.Sides[:]) > mostSide {
+		return err
+	}
+	e.Nearest = p.largestWithin(Shape{Sides: s.Sides}).String() + " without a twist"
+	if near, ok := s.nearestTwisted(p.side, func(t Shape) bool { return p.cubesOf(t.Sides) <= p.Cubes() }); ok {
+		e.Nearest = near.String() + ", or " + e.Nearest
+	}
+	return e
 }
 
 // holds reports whether a box or one of its folds has cubes enough in the empty pod.

@@ -94,7 +94,7 @@ func (s Shape) Check(cube int) error {
 	if !s.Twisted || s.twist(cube) > 0 {
 		return nil
 	}
-	near := s.nearestTwisted(cube)
+	near, _ := s.nearestTwisted(cube, func(Shape) bool { return true })
 	plain := Shape{Sides: s.Sides}
 	return &ShapeError{Shape: s.String(),
 		Why:     fmt.Sprintf("a twisted torus has sides k×k×2k or k×2k×2k, k a multiple of %d", cube),
@@ -116,18 +116,18 @@ func (s Shape) twist(cube int) int {
 	return k
 }
 
-// nearestTwisted returns the twisted torus whose number of nodes is nearest to the shape's; of two the smaller.
-func (s Shape) nearestTwisted(cube int) Shape {
-	var best Shape
+// nearestTwisted returns the twisted torus that fits whose number of nodes is nearest to the shape's; of two the
+// smaller. ok is false where none fits.
+func (s Shape) nearestTwisted(cube int, fits func(Shape) bool) (best Shape, ok bool) {
 	off := func(t Shape) int { return max(t.Nodes()-s.Nodes(), s.Nodes()-t.Nodes()) }
 	for k := cube; k <= mostSide/2; k += cube {
 		for _, sides := range [][3]int{{k, k, 2 * k}, {k, 2 * k, 2 * k}} {
-			if t := (Shape{Sides: sides, Twisted: true}); best.Nodes() == 0 || off(t) < off(best) {
-				best = t
+			if t := (Shape{Sides: sides, Twisted: true}); fits(t) && (!ok || off(t) < off(best)) {
+				best, ok = t, true
 			}
 		}
 	}
-	return best
+	return best, ok
 }
 
 // permutations returns the orders of three sides, each order once, in the order of their places: 012, 021, 102, …

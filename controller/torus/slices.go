@@ -152,7 +152,7 @@ func (p *Pod) checkCubes(s *Slice) error {
 	seen := map[int]bool{}
 	for _, c := range s.Cubes {
 		if err := p.known(c); err != nil {
-			return fmt.Errorf("slice %q: %w", s.Name, err)
+			return fmt.Errorf("slice %q: %w; nearest: %s", s.Name, err, p.nearestCubes(s))
 		}
 		if seen[c] {
 			return fmt.Errorf("slice %q: cube %d is named twice, and so each of its nodes; nearest: %s", s.Name, c,
@@ -174,7 +174,7 @@ func (p *Pod) nearestCubes(s *Slice) string {
 		if c -= len(s.Cubes); c < 0 {
 			c = s.Cubes[c+len(s.Cubes)]
 		}
-		if len(out) < p.cubesOf(s.Shape.Sides) && c < p.Cubes() && !slices.Contains(out, c) {
+		if len(out) < p.cubesOf(s.Shape.Sides) && c >= 0 && c < p.Cubes() && !slices.Contains(out, c) {
 			out = append(out, c)
 		}
 	}

@@ -261,7 +261,10 @@ func TestAskedWrongly(t *testing.T) {
 		{Shape{Sides: [3]int{4, 4, 12}, Twisted: true}, nil, ShapeImpossible, "nearest: 4x4x8_twisted"},
 		{Box(4, 4, 8), []int{1, 1}, CubesImpossible, "cube 1 is named twice, and so each of its nodes; nearest: 1 0"},
 		{Box(4, 4, 8), []int{1, 2, 3}, CubesImpossible, "names 3 cubes, and 4x4x8 has 2; nearest: 1 2"},
-		{Box(4, 4, 8), []int{1, 4}, CubesImpossible, "find cube 4: the pod has the cubes 0 to 3"},
+		{Box(4, 4, 8), []int{1, 4}, CubesImpossible, "find cube 4: the pod has the cubes 0 to 3; nearest: 1 0"},
+		{Box(4, 4, 8), []int{-1, 2}, CubesImpossible, "find cube -1: the pod has the cubes 0 to 3; nearest: 2 0"},
+		{Shape{Sides: [3]int{4, 4, 64}, Twisted: true}, nil, ShapeImpossible,
+			"nearest: 4x8x8_twisted, or 4x4x16 without a twist"},
 		{Box(4, 4, 6), []int{1, 2}, CubesImpossible, "ask for a side of 8"},
 	} {
 		name := fmt.Sprint("s", i)

@@ -8,6 +8,20 @@ import (
 	"testing"
 )
 
+// TestScheduleOfMissingPort: of several switches, a port that they do not have is refused.
+func TestScheduleOfMissingPort(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "days")
+	if err := os.WriteFile(file, []byte("ports 8\nday 90ms 0>1 ocs1:5>2\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Prepare(Options{Fabric: "hybrid:racks=4,hosts=1,ocses=2",
+		Policies: []string{"random+ecmp+schedule:" + file}, Coflows: 1, On: OnFlowsim, Seed: 1, Replicas: 1}, 1)
+	if err == nil || !strings.Contains(err.Error(), "names port 5 of ocs1, and each optical switch of this fabric has "+
+		"ports 0 to 3") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestScheduleOfMissingSwitch: a schedule that names a switch which is not there is refused, with what to write.
 func TestScheduleOfMissingSwitch(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "days")

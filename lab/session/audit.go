@@ -61,41 +61,49 @@ func (c *cablingSite) survey(ctx context.Context, r auditRequest,
 	if !c.fabric.HasOCS() {
 		return nil, emulated.ErrNoOCS
 	}
-	if n := c.fabric.OCSes(); n > 1 {
-		return nil, hint.Wrong(fmt.Errorf("audit: the fabric has %d optical switches, and a single one can be audited: "+
-			"start it without ocses", n))
-	}
 	t := c.fabric.Topology
-	ocs, err := c.devices.Dial(ctx, c.fabric, c.fabric.OCSNode, c.id, os.Getenv, func(cfg *gnmi.Config) {
-		cfg.Start, cfg.Timeout = c.epoch, auditTimeout
-		// Switches take no Set without an election id; an audit has a role of its own, beside the controller that leads.
-		cfg.Role, cfg.Election = "audit", func() gnmi.Election { return gnmi.Election{High: 1} }
-	})
-	if err != nil {
-		return nil, err
-	}
-	defer ocs.Close()
+	site := survey.Site{Expected: survey.Expected(c.fabric), Say: survey.EndNames(c.fabric), Settle: r.Settle,
+		Interrupt: r.Interrupt, Progress: progress}
 	var names []string
 	var ask []survey.Neighbors
-	for p := range southbound.Port(t.Ports(c.fabric.OCSNode)) {
-		l := t.OutPort(c.fabric.OCSNode, int32(p))
-		if l == pathmap.None {
-			continue
-		}
-		cfg, err := c.devices.Config(c.fabric, t.Link(l).To, c.id, os.Getenv)
+	asked := map[pathmap.NodeID]bool{}
+	for k := range c.fabric.OCSes() {
+		n := c.fabric.OCSNode + pathmap.NodeID(k)
+		ocs, err := c.dialOCS(ctx, n)
 		if err != nil {
 			return nil, err
 		}
-		conn, err := gnmi.Connect(cfg)
-		if err != nil {
-			return nil, err
+		defer ocs.Close()
+		site.OCSes = append(site.OCSes, survey.OCS{Name: t.Node(n).Name, Device: ocs, Ports: int(t.Ports(n))})
+		for _, l := range t.Out(n) {
+			to := t.Link(l).To
+			if asked[to] {
+				continue
+			}
+			asked[to] = true
+			cfg, err := c.devices.Config(c.fabric, to, c.id, os.Getenv)
+			if err != nil {
+				return nil, err
+			}
+			conn, err := gnmi.Connect(cfg)
+			if err != nil {
+				return nil, err
+			}
+			defer conn.Close()
+			names, ask = append(names, cfg.Name), append(ask, neighbors(conn))
 		}
-		defer conn.Close()
-		names, ask = append(names, cfg.Name), append(ask, neighbors(conn))
 	}
-	return survey.Run(ctx, survey.Site{Name: t.Node(c.fabric.OCSNode).Name, OCS: ocs,
-		Expected: survey.Expected(c.fabric), Hear: survey.Ears(names, ask),
-		Settle: r.Settle, Interrupt: r.Interrupt, Progress: progress})
+	site.Hear = survey.Ears(names, ask)
+	return survey.Run(ctx, site)
+}
+
+// dialOCS connects to an optical switch. Switches take no Set without an election id; an audit has a role of its own,
+// beside the controller that leads.
+func (c *cablingSite) dialOCS(ctx context.Context, n pathmap.NodeID) (gnmi.Line, error) {
+	return c.devices.Dial(ctx, c.fabric, n, c.id, os.Getenv, func(cfg *gnmi.Config) {
+		cfg.Start, cfg.Timeout = c.epoch, auditTimeout
+		cfg.Role, cfg.Election = "audit", func() gnmi.Election { return gnmi.Election{High: 1} }
+	})
 }
 
 // auditTimeout bounds one call to one switch.
@@ -219,7 +227,7 @@ func showCabling(opt AuditOptions, res *survey.Result) error {
 	}
 	t := console.NewTable(opt.Stdout, "OCS port", "into it, expected", "found", "out of it, expected", "found")
 	for _, p := range res.Ports {
-		t.Row(portName(res.Switch, southbound.Port(p.Port)), p.InExpected,
+		t.Row(portName(p.Switch, southbound.Port(p.Port)), p.InExpected,
 			mark(p.InExpected, p.InFound), p.OutExpected,
 			mark(p.OutExpected, p.OutFound))
 	}

@@ -3,6 +3,7 @@ package survey
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"lightloom/controller/audit"
@@ -13,19 +14,44 @@ import (
 	"lightloom/southbound/lldp"
 )
 
-// Expected is the planned cabling of a fabric: for each port of its optical switch, the port of the
+// Expected is the planned cabling of a fabric: for each port of each optical switch, the port of the
 // switch behind it.
 func Expected(f *topo.Fabric) audit.Map {
-	t := f.Topology
-	m := audit.NewMap(int(t.Ports(f.OCSNode)))
-	for p := range m.In {
-		if l := t.OutPort(f.OCSNode, int32(p)); l != pathmap.None {
-			e := audit.End{Chassis: t.Node(t.Link(l).To).Name,
-				Port: gnmi.InterfaceName(southbound.Port(t.Link(l).ToPort))}
-			m.In[p], m.Out[p] = e, e
+	var ends []audit.End
+	for ocs := range pathmap.NodeID(f.OCSes()) {
+		for p := range f.Topology.Ports(f.OCSNode + ocs) {
+			ends = append(ends, endBehind(f, f.OCSNode+ocs, p))
 		}
 	}
-	return m
+	return audit.Map{In: ends, Out: slices.Clone(ends)}
+}
+
+// endBehind returns what is planned to be behind a port of an optical switch.
+func endBehind(f *topo.Fabric, ocs pathmap.NodeID, port int32) audit.End {
+	id := f.Topology.OutPort(ocs, port)
+	if id == pathmap.None {
+		return audit.End{}
+	}
+	l := f.Topology.Link(id)
+	return audit.End{Chassis: f.Topology.Node(l.To).Name, Port: gnmi.InterfaceName(southbound.Port(l.ToPort))}
+}
+
+// EndNames says what the ends of a fabric are called in findings: of a pod also by their faces. nil for others.
+func EndNames(f *topo.Fabric) func(audit.End) string {
+	if !f.Spec.Pod() {
+		return nil
+	}
+	faces := map[audit.End]string{}
+	for p := range int32(f.OCSPorts()) {
+		ocs, own := f.OCSAt(p)
+		faces[endBehind(f, ocs, own)] = f.Face(p)
+	}
+	return func(e audit.End) string {
+		if face, ok := faces[e]; ok {
+			return fmt.Sprintf("%v (%s)", e, face)
+		}
+		return e.String()
+	}
 }
 
 // Neighbors returns the neighbours that one switch hears.

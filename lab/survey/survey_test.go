@@ -53,7 +53,8 @@ func newBench(t *testing.T, racks int, delays device.Delays) *bench {
 		names = append(names, f.Topology.Node(f.ToRNode[r]).Name)
 		ask = append(ask, func(context.Context) ([]lldp.Heard, error) { return b.hears(r, expected), nil })
 	}
-	b.site = Site{OCS: b.door, Expected: expected, Hear: Ears(names, ask), Settle: 2 * time.Second,
+	b.site = Site{OCSes: []OCS{{"ocs", b.door, racks}}, Expected: expected, Hear: Ears(names, ask),
+		Settle: 2 * time.Second,
 		Wait: func(_ context.Context, d time.Duration) error {
 			b.now += d
 			b.door.Advance(b.now)

@@ -41,7 +41,7 @@ func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 			key, err = d.check(p.Devices[:i])
 		}
 		if err != nil {
-			return p.at(i, key), fmt.Errorf("device %q: %s: %w", d.Name, key, err)
+			return p.at(i, key), fmt.Errorf("device %q: %s: %w%s", d.Name, key, err, p.unnamed(f, key, d.Name))
 		}
 	}
 	if f == nil {
@@ -54,6 +54,29 @@ func (p *Inventory) check(f *topo.Fabric) (yamlfile.Keys, error) {
 		}
 	}
 	return p.checkHosts(f)
+}
+
+// unnamed says which switch of the fabric has no device yet, where the name of one is wrong: of the same kind if there
+// is one, such as the next OCS.
+func (p *Inventory) unnamed(f *topo.Fabric, key, wrong string) string {
+	if f == nil || key != "name" {
+		return ""
+	}
+	kind := func(name string) string { return strings.TrimRight(name, "0123456789") }
+	best := ""
+	for _, node := range f.Topology.Nodes() {
+		taken := func(d Device) bool { return d.Name == node.Name }
+		if node.Role == pathmap.Host || slices.ContainsFunc(p.Devices, taken) {
+			continue
+		}
+		if best == "" || kind(best) != kind(wrong) && kind(node.Name) == kind(wrong) {
+			best = node.Name
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return ": write " + best + ", which has none yet"
 }
 
 // at leads to a key of a device.

@@ -43,7 +43,11 @@ func TestPlaces(t *testing.T) {
 		{"no address", devices + "addresses:\n  h1-0: lab\n", `address "lab" of host "h1-0"`},
 		{"foreign address", devices + "addresses:\n  h9-0: 192.0.2.7\n", `devices.yaml:7:9: the fabric has no host "h9-0"`},
 		{"foreign host", devices + "hosts:\n  h0-0: a\n  h1-0: b\n  h2-0: c\n", `:9:9: the fabric has no host "h2-0"`},
-		{"other OCS", strings.Replace(devices, "ocs", "spine1", 1), `device "spine1": name: the fabric has no such switch`},
+		{"other OCS", strings.Replace(devices, "ocs", "spine1", 1), `device "spine1": name: ` +
+			`the fabric has no such switch: write ocs, which has none yet`},
+		{"one name twice", "devices:\n- {name: tor0, address: \"127.0.0.1:1\"}\n- {name: ocs, address: \"lab:4\"}\n" +
+			"- {name: ocs, address: \"lab:5\"}\n", `:4:10: device "ocs": name: ` +
+			`another device has it: write tor1, which has none yet`},
 		{"no OCS", strings.Replace(devices, "  ocs: lab:4\n", "", 1), `switch "ocs" of the fabric has no address`},
 		{"foreign switch", devices + "  tor2: lab:5\n", `:6:9: device "tor2": name: the fabric has no such`},
 		{"host as switch", devices + "  h0-0: lab:5\n", `device "h0-0": name: the fabric has no such switch`},

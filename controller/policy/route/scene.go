@@ -103,15 +103,19 @@ func PathOf(t southbound.Tag) int {
 // OnCircuit reports whether the host flows of a coflow between two racks are on a circuit now: it is
 // lit, and a begun reservation for them holds it.
 func OnCircuit(v *controller.View, c southbound.CoflowID, s, d southbound.RackID) bool {
-	for in, out := int(s), southbound.Port(d); in < len(v.Circuits); in, out = in+v.Fabric.Racks,
-		out+southbound.Port(v.Fabric.Racks) {
+	for in := int(s); in < len(v.Circuits); in += v.Fabric.Racks {
 		at := &v.Circuits[in]
-		if at.Phase == controller.InService && at.Held && at.Out == out &&
+		if at.Phase == controller.InService && at.Held && leadsTo(v, at.Out, d) &&
 			(at.Coflow == c || at.Coflow == controller.AnyCoflow) {
 			return true
 		}
 	}
 	return false
+}
+
+// leadsTo reports whether an output is of a rack. A circuit of a pod leaves the plane of its input.
+func leadsTo(v *controller.View, out southbound.Port, d southbound.RackID) bool {
+	return out != southbound.NoPort && southbound.RackID(v.Fabric.OCSRack(int32(out))) == d
 }
 
 // HostLinks returns the link into the network of one host and the link out of it of another.
@@ -126,6 +130,13 @@ func HostLinks(v *controller.View, src, dst southbound.HostID) (up, down pathmap
 func CircuitLinks(v *controller.View, s, d southbound.RackID) (in, out pathmap.LinkID) {
 	t, n := v.Fabric.Topology, v.Fabric.Racks
 	up := v.Fabric.OCSUplink
+	if v.Fabric.Spec.Pod() {
+		for in := int(s); in < len(v.Circuits); in += n {
+			if at := &v.Circuits[in]; at.Phase == controller.InService && leadsTo(v, at.Out, d) {
+				return t.OutPort(v.Fabric.ToRNode[s], up[in]), pathmap.Reverse(t.OutPort(v.Fabric.ToRNode[d], up[at.Out]))
+			}
+		}
+	}
 	w := 0 // of the wavelength's first port
 	for k := n; int(s)+k < len(v.Circuits); k += n {
 		joins := up[int(s)+k] >= 0 && up[int(d)+k] >= 0

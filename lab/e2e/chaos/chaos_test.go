@@ -102,9 +102,9 @@ type member struct {
 	stop    *stop
 }
 
-func newChaosCluster(ctx context.Context, t *testing.T, seed uint64, policy string,
+func newChaosCluster(ctx context.Context, t *testing.T, fabric string, seed uint64, policy string,
 	hold bool) *chaosCluster {
-	spec, err := topo.ParseSpec(chaosFabric)
+	spec, err := topo.ParseSpec(fabric)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -294,7 +294,7 @@ func loseLeadersAmong(t *testing.T, seed uint64, name string, hold bool, kinds [
 		t.Fatal(err)
 	}
 	const losses = 2
-	c := newChaosCluster(ctx, t, seed, name, hold)
+	c := newChaosCluster(ctx, t, chaosFabric, seed, name, hold)
 	defer c.close(cancel)
 	c.wg.Go(func() { c.lab.run(ctx) })
 	c.wg.Go(func() { c.lab.trouble(ctx, rand.New(rand.NewPCG(seed, 23)), 8) })

@@ -12,6 +12,8 @@ import (
 	"lightloom/controller/replica/chaos"
 	"lightloom/controller/state"
 	"lightloom/emulator/device"
+	"lightloom/pathmap/topo"
+	"lightloom/southbound"
 )
 
 // agree waits until all replicas have applied the same entries and compares their states.
@@ -58,9 +60,28 @@ func (c *chaosCluster) check(jobs []controller.Job) {
 	if err := device.CheckLit(counts.Lit); err != nil || counts.LitDropped > 0 {
 		c.t.Errorf("light: %v, %d intervals forgotten", err, counts.LitDropped)
 	}
+	m.node.View(func(uint64) {
+		for _, what := range unowned(c.fabric, m.state, counts.Lit) {
+			c.t.Error(what)
+		}
+	})
 	for _, what := range c.rejects.all() {
 		c.t.Error(what)
 	}
+}
+
+// unowned names light that no circuit of the log has led to, or that joins two optical switches.
+func unowned(f *topo.Fabric, s *state.State, lit []device.LitInterval) (all []string) {
+	owned := map[[2]southbound.Port]bool{}
+	for _, m := range s.Data().Moves {
+		owned[[2]southbound.Port{m.In, m.Out}] = true
+	}
+	for _, l := range lit {
+		if !f.SamePlane(int32(l.In), int32(l.Out)) || !owned[[2]southbound.Port{l.In, l.Out}] {
+			all = append(all, fmt.Sprintf("light from port %d to port %d, and no circuit is that", l.In, l.Out))
+		}
+	}
+	return all
 }
 
 // rejects records logged errors that must never occur: an entry that the state refuses, or tables that

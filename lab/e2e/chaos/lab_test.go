@@ -33,8 +33,10 @@ type lab struct {
 	more    chan struct{}
 	fences  map[southbound.DeviceID]uint64 // largest term known to each device; to the hosts under hostsDoor
 	readers map[southbound.DeviceID]uint64 // latest term in which a leader has read each device back
-	refused int                            // calls of leaders of the past
-	stale   []string                       // Sets accepted that no device should have
+	cut     map[southbound.DeviceID]bool   // switches that nobody reaches
+	streams map[southbound.DeviceID][]context.CancelFunc
+	refused int      // calls of leaders of the past
+	stale   []string // Sets accepted that no device should have
 	tally   deliveries
 	err     error
 }
@@ -51,7 +53,8 @@ func newLab(sim *flowsim.Sim, seed uint64) *lab {
 		faults: true,
 		base:   1, more: make(chan struct{}), fences: map[southbound.DeviceID]uint64{},
 		readers: map[southbound.DeviceID]uint64{},
-		tally:   newDeliveries()}
+		tally:   newDeliveries(), cut: map[southbound.DeviceID]bool{},
+		streams: map[southbound.DeviceID][]context.CancelFunc{}}
 }
 
 func (l *lab) now() time.Duration { return time.Since(l.began) }
@@ -248,7 +251,7 @@ func (d labDevice) call(ctx context.Context, do func() error) error {
 	if !pauseFor(ctx, under) && !d.stop.is() {
 		return context.Cause(ctx)
 	}
-	if lost {
+	if lost || d.lab.isCut(d.id) {
 		return errUnreachable
 	}
 	err := do()
@@ -295,6 +298,10 @@ func (d labDevice) Watch(ctx context.Context, sink func(southbound.DeviceEvent))
 	}
 	short, cancel := context.WithTimeout(ctx, life)
 	defer cancel()
+	if !d.lab.stream(d.id, cancel) {
+		pauseFor(ctx, under)
+		return errUnreachable
+	}
 	err := d.lab.sim.Device(d.id).Watch(short, sink)
 	if ctx.Err() == nil && err == nil {
 		return errUnreachable

@@ -87,7 +87,7 @@ func weatheredOn(t *testing.T, fabric string, seed uint64, minutes int, faults w
 // off from everybody now and then: no port is lit twice, both ends of a circuit are of one OCS, and each OCS holds
 // what it should in the end.
 func TestSeedsOfFourOCSes(t *testing.T) {
-	for _, seed := range seedsOf(100) {
+	for _, seed := range seedsOf(200) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			faults := storm(seed)
 			faults.Kinds = append(faults.Kinds, "part", "part", "ocs", "ocs", "ocs")

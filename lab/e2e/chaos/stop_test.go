@@ -134,22 +134,28 @@ func TestLeaderStopped(t *testing.T) {
 	for seed := range combinations * tries.Of[uint64](1, 20) {
 		at, door := point(seed%uint64(points)), doors[seed/uint64(points)%uint64(len(doors))]
 		t.Run(fmt.Sprintf("seed_%d/%v/%s", seed, at, door), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { stopLeader(t, seed, at, door) })
+			synctest.Test(t, func(t *testing.T) { stopLeader(t, chaosFabric, seed, at, door, nil) })
 		})
 	}
 }
 
-func stopLeader(t *testing.T, seed uint64, at point, name string) {
+// stopLeader stops a leader at a point of its work. ill, if not nil, makes parts of the lab fail meanwhile.
+func stopLeader(t *testing.T, fabric string, seed uint64, at point, name string,
+	ill func(context.Context, *chaosCluster)) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	jobs, err := workload.Synthetic(workload.SyntheticOptions{Seed: seed, Jobs: 60, Racks: 4, HostsPerRack: 2,
 		Window: 9 * time.Second, Elephant: 2 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newChaosCluster(ctx, t, seed, "random+ecmp+sunflow", seed%2 == 0)
+	c := newChaosCluster(ctx, t, fabric, seed, "random+ecmp+sunflow", seed%2 == 0)
 	defer c.close(cancel)
 	c.wg.Go(func() { c.lab.run(ctx) })
 	c.wg.Go(func() { c.lab.trouble(ctx, rand.New(rand.NewPCG(seed, 23)), 4) })
+	var illness sync.WaitGroup
+	if ill != nil {
+		illness.Go(func() { ill(ctx, c) })
+	}
 	var arrivals sync.WaitGroup
 	come := func(i int, at time.Duration) {
 		arrivals.Go(func() {
@@ -166,7 +172,10 @@ func stopLeader(t *testing.T, seed uint64, at point, name string) {
 	case "tor":
 		doors = c.fabric.ToRNode
 	case "ocs":
-		doors = []southbound.DeviceID{c.fabric.OCSNode}
+		doors = nil
+		for i := range c.fabric.OCSes() {
+			doors = append(doors, c.fabric.OCSNode+southbound.DeviceID(i))
+		}
 	}
 	c.await("a leader that is ready", func() bool { return c.leads(nil) != nil })
 	pauseFor(ctx, time.Duration(r.IntN(500))*time.Millisecond)
@@ -203,10 +212,23 @@ func stopLeader(t *testing.T, seed uint64, at point, name string) {
 	pauseFor(ctx, time.Duration(r.IntN(20))*time.Millisecond)
 	c.net.Heal()
 	arrivals.Wait()
+	illness.Wait()
+	if ill != nil {
+		c.depose()
+	}
 	c.await("all jobs to end", func() bool { return c.finished(came) })
 	c.agree()
 	c.check(jobs[:came])
 	t.Logf("ended after %v; %d calls of leaders of the past refused", c.lab.now(), c.lab.refused)
+}
+
+// depose has another replica lead, which reads all switches back: what one has lied about comes out.
+func (c *chaosCluster) depose() {
+	var old *member
+	c.await("a leader", func() bool { old = c.leads(nil); return old != nil })
+	c.net.Isolate(raft.ServerAddress(c.peers[old.place].Addr))
+	c.await("another leader", func() bool { return c.leads(old) != nil })
+	c.net.Heal()
 }
 
 // finished reports whether n jobs have ended on every replica.
@@ -248,7 +270,7 @@ func TestAllLost(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		c := newChaosCluster(ctx, t, 1, "random+ecmp+sunflow", true)
+		c := newChaosCluster(ctx, t, chaosFabric, 1, "random+ecmp+sunflow", true)
 		defer c.close(cancel)
 		c.wg.Go(func() { c.lab.run(ctx) })
 		for range 5 {

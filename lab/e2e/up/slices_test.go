@@ -89,12 +89,15 @@ func TestSlicesOnPackets(t *testing.T) {
 	if !labtest.Apart(t) {
 		return
 	}
-	labtest.UpNetns(t)
+	shared := labtest.UpNetns(t)
 	if _, err := exec.LookPath("ping"); err != nil {
 		t.Skipf("needs ping: %v", err)
 	}
 	startUp(t, smallPod)
 	s := sliced{t}
+	s.fibre(session.FibreOptions{Do: "swap", Switch: "ocs2", Ports: []int{6, 7}, Which: "both"})
+	shared.Measure(t, 3, s.wrongFace) // neighbours that have not heard each other in time are not found
+	s.fibre(session.FibreOptions{Do: "mend", Which: "both"})
 	if err := s.create("a", torus.Box(2, 2, 4), 0, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +157,28 @@ func TestSlicesOnPackets(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &room); err != nil || !room.Fits || room.Message != "there is room" {
 		t.Errorf("%s, %v", out.String(), err)
 	}
+}
+
+func (s sliced) fibre(do session.FibreOptions) {
+	s.Helper()
+	do.Stdout = &bytes.Buffer{}
+	if err := session.Fibre(s.Context(), do); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// wrongFace audits all optical switches: two faces of a cube are exchanged at one of them.
+func (s sliced) wrongFace() error {
+	var out bytes.Buffer
+	err := session.AuditCabling(s.Context(), session.AuditOptions{Settle: 2500 * time.Millisecond,
+		Output: console.OutputTable, Stdout: &out, Stderr: &bytes.Buffer{}})
+	var exit *console.ExitError
+	const want = "swapped: both fibres of ocs2:6 and ocs2:7 are in each other's place (cube3:13 (the lower x face of " +
+		"cube3 at 1,0) is found at ocs2:7)\n192 fibres audited in "
+	if !errors.As(err, &exit) || exit.Err != nil || !strings.Contains(out.String(), want) {
+		return fmt.Errorf("the audit ends with %w:\n%s", err, out.String())
+	}
+	return nil
 }
 
 // jobOnSlice submits a job that asks for a slice, as its file says: all of its tasks run on the slice, which is made

@@ -27,7 +27,12 @@ type pod struct {
 
 func newPod(t testing.TB, spec string) *pod {
 	t.Helper()
-	p, err := scenario.Prepare(scenario.Options{Fabric: spec, Policies: []string{"crosslayer"}, Coflows: 1, Replicas: 3,
+	return newPodUnder(t, spec, "crosslayer")
+}
+
+func newPodUnder(t testing.TB, spec, policy string) *pod {
+	t.Helper()
+	p, err := scenario.Prepare(scenario.Options{Fabric: spec, Policies: []string{policy}, Coflows: 1, Replicas: 3,
 		On: scenario.OnFlowsim, Seed: 1}, 1)
 	if err != nil {
 		t.Fatal(err)

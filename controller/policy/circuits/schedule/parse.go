@@ -223,6 +223,10 @@ func (p *parser) circuit(w word) (ocs, in, out int, err error) {
 	in, err1 := strconv.Atoi(a)
 	out, err2 := strconv.Atoi(b)
 	switch {
+	case ok && err1 == nil && strings.Contains(b, ":"):
+		_, own, _ := strings.Cut(b, ":")
+		return 0, 0, 0, p.fail(w.col, "%s names the port of a switch at the end: a circuit joins two ports of one switch: "+
+			"write ocs%d:%d>%s", w.text, ocs, in, own)
 	case !ok || err1 != nil || err2 != nil:
 		return 0, 0, 0, p.fail(w.col, "%q is no circuit: write input>output, such as 0>1", w.text)
 	case in < 0 || out < 0 || in >= p.ports || out >= p.ports:

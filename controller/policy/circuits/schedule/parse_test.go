@@ -58,6 +58,9 @@ func TestParseErrors(t *testing.T) {
 		{"lit at night", "ports 4\nnight 1s 0>1\n", `f:2:10: "0>1": no circuit is lit at night`},
 		{"no such switch", "ports 4\nday 1s ocs16:0>1\n", `f:2:8: "ocs16" is no switch: write ocs0 to ocs15`},
 		{"a switch by another name", "ports 4\nday 1s ocs01:0>1\n", `f:2:8: "ocs01" is no switch`},
+		{"ports of two switches", "ports 4\nday 1s ocs1:0>ocs2:3\n",
+			"f:2:8: ocs1:0>ocs2:3 names the port of a switch at the end: a circuit joins two ports of one switch: write " +
+				"ocs1:0>3"},
 		{"two of a switch", "ports 4\nday 1s ocs1:0>1 ocs1:2>1\n", "f:2:17: ocs1:2>1 lights output 1 twice: input 0"},
 		{"two switches join a pair", "ports 4\nday 1s 0>1\nday 1s ocs1:0>1\n", "f:3:8: ocs1:0>1: ocs0 joins 0 and 1"},
 		{"two nights", "ports 4\nnight 1s\nnight 1s\n", "f:3:1: a night follows a night"},

@@ -113,6 +113,25 @@ func (s *Schedule) Switches() int {
 	return len(s.Slots[0].Out) / s.OfSwitch
 }
 
+// BeyondPorts returns the first port at a switch of so many ports that it does not have, and the switch; -1, -1: all
+// are there.
+func (s *Schedule) BeyondPorts(ports int) (ocs, port int) {
+	for _, slot := range s.Slots {
+		for in, out := range slot.Out {
+			if out == southbound.NoPort {
+				continue
+			}
+			each := cmp.Or(s.OfSwitch, len(slot.Out))
+			for _, p := range []int{in, int(out)} {
+				if p%each >= ports {
+					return p / each, p % each
+				}
+			}
+		}
+	}
+	return -1, -1
+}
+
 // PortOf returns the number that a port of a switch has in the schedule, southbound.NoPort where it has none.
 func (s *Schedule) PortOf(ocs int, port int32) southbound.Port {
 	switch {
