@@ -104,7 +104,7 @@ func (f Fabric) counts(d topoeng.Demand) topoeng.Counts {
 	heap.Init(&h)
 	for len(h) > 0 {
 		s := &h[0]
-		if rows[s.from] == f.Switches || cols[s.to] == f.Switches || f.Apart && s.circuits > 0 {
+		if rows[s.from] == f.Switches || cols[s.to] == f.Switches || f.Steered && s.circuits > 0 {
 			heap.Pop(&h)
 			continue
 		}

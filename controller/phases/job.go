@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/topoeng"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -152,4 +155,39 @@ func samePairs(sum, d topoeng.Demand) bool {
 		}
 	}
 	return true
+}
+
+// FabricOf is a fabric as this package knows it. A circuit is no faster than the hosts of a rack together.
+func FabricOf(f *topo.Fabric, delta time.Duration) Fabric {
+	s := &f.Spec
+	out := Fabric{Racks: f.Racks, Switches: s.Planes(), Steered: true, Delta: delta,
+		Circuit: min(s.OCS, s.NIC*pathmap.BitsPerSecond(f.HostsPerRack))}
+	if !controller.CircuitsOnly(f) {
+		out.Packets = s.EPS * pathmap.BitsPerSecond(max(s.Spines, 1))
+	}
+	return out
+}
+
+// Bound returns what no placement of circuits is faster than, for a job whose stages follow each other: in each phase
+// the slowest task computes, and then the busiest host sends or receives at the rate of its network card.
+func Bound(j *controller.Job, hosts []southbound.HostID, f *topo.Fabric) (sum time.Duration) {
+	each, level := OfJob(j, hosts, f.Hosts(), func(h southbound.HostID) int { return int(h) })
+	busiest := make([]pathmap.Bytes, len(each))
+	for l := range each {
+		out, in := map[southbound.HostID]pathmap.Bytes{}, map[southbound.HostID]pathmap.Bytes{}
+		for i := range j.Edges {
+			if level[i] != l {
+				continue
+			}
+			c := controller.Expand(j, &j.Edges[i], hosts)
+			for r := range c.Src {
+				b := controller.Wire(c.Size[r])
+				out[c.Src[r]] += b
+				in[c.Dst[r]] += b
+				busiest[l] = max(busiest[l], out[c.Src[r]], in[c.Dst[r]])
+			}
+		}
+		sum += each[l].Compute + busiest[l].Over(f.Spec.NIC)
+	}
+	return sum
 }

@@ -2,10 +2,12 @@ package phases
 
 import (
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/topoeng"
 	"lightloom/southbound"
 )
 
@@ -54,10 +56,26 @@ func TestOfJob(t *testing.T) {
 	}
 }
 
-// TestApart: a pair has no second circuit where one is all that it can have.
-func TestApart(t *testing.T) {
-	f := Fabric{Racks: 2, Switches: 3, Apart: true}
+// TestSteered: two racks have no second circuit, and send over that or over packets. Of 1,000 bytes each to two racks,
+// over a circuit of 8 kbit/s to one of them and packets of 4, the second take 2 s; if the first come from a move that
+// lasts 1.5 s, they take 2.5.
+func TestSteered(t *testing.T) {
+	f := Fabric{Racks: 2, Switches: 3, Steered: true}
 	if got := fmt.Sprint(f.counts(between(2, 0, 1, 100))); got != "[[0 1] [0 0]]" {
 		t.Error(got)
+	}
+	f = Fabric{Racks: 3, Switches: 1, Circuit: 8000, Packets: 4000, Steered: true}
+	d := between(3, 0, 1, 1000)
+	d[0][2] = 1000
+	one := topoeng.NewCounts(3)
+	one[0][1] = 1
+	for dark, want := range map[float64]float64{0: 2, 1.5: 2.5} {
+		if got := f.sending(d, topoeng.NewCounts(3), one, dark); got != want {
+			t.Errorf("dark for %g s: %g s, want %g", dark, got, want)
+		}
+	}
+	f.Packets = 0
+	if got := f.sending(d, one, one, 0); !math.IsInf(got, 1) {
+		t.Errorf("without packets: %g s", got)
 	}
 }

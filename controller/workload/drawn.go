@@ -56,6 +56,14 @@ func (d *Drawn) Jobs(seed uint64, hosts, first int, sizes []Size) ([]controller.
 	return jobs, err
 }
 
+// Iterations returns how many iterations each job has; 0 where jobs have none.
+func (d *Drawn) Iterations() int {
+	if d.train == nil {
+		return 0
+	}
+	return d.train.defaults().Iterations
+}
+
 // Trace returns the path of the SWIM trace that sizes are taken from; empty for none.
 func (d *Drawn) Trace() string { return d.swim }
 

@@ -8,7 +8,6 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/phases"
 	"lightloom/controller/topoeng"
-	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
@@ -88,19 +87,8 @@ func (x *Phases) plan(v *controller.View, r *controller.Running) *phasePlan {
 	return p
 }
 
-// phaseFabric is a fabric as package phases knows it.
-func phaseFabric(f *topo.Fabric, delta time.Duration) phases.Fabric {
-	s := &f.Spec
-	out := phases.Fabric{Racks: f.Racks, Switches: s.Planes(), Apart: true, Delta: delta,
-		Circuit: min(s.OCS, s.NIC*pathmap.BitsPerSecond(f.HostsPerRack))}
-	if !controller.CircuitsOnly(f) {
-		out.Packets = s.EPS * pathmap.BitsPerSecond(max(s.Spines, 1))
-	}
-	return out
-}
-
 func (p *phasePlan) decide(j *controller.Job, once bool) {
-	f := phaseFabric(p.fabric, p.delta)
+	f := phases.FabricOf(p.fabric, p.delta)
 	if once {
 		f.Delta = southbound.Never / 4 // no gain is worth it
 	}
