@@ -83,7 +83,8 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 		return controller.Stage{}, fmt.Errorf("has %d tasks and hosts of %d: name one for each, or none",
 			len(m.GetComputeNs()), n)
 	}
-	s := controller.Stage{Name: m.GetName(), Efficiency: slices.Clone(m.GetEfficiency()), Hosts: hostsFromWire(m.GetHosts()),
+	s := controller.Stage{Name: m.GetName(), Efficiency: slices.Clone(m.GetEfficiency()),
+		Hosts: hostsFromWire(m.GetHosts()),
 		Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
 	for i, ns := range m.GetComputeNs() {
 		t := controller.Task{Compute: time.Duration(ns), Slots: m.GetSlots()}

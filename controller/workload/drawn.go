@@ -94,8 +94,9 @@ func ParseDrawn(text string) (*Drawn, error) {
 	case slices.Contains(ChainKinds(), kind):
 		p.chains = &ChainOptions{Kind: kind}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, training, %s, the "+
-			"path of a .yaml or .json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, training, %s, "+
+			"the path of a .yaml or .json file, or spark: and that of an event log", text, clip(kind),
+			strings.Join(ChainKinds(), ", "))
 	}
 	for at := len(kind) + 1; more; {
 		var pair string

@@ -51,8 +51,8 @@ func sent(j *controller.Job, rank southbound.HostID) string {
 	return strings.Join(out, " ")
 }
 
-// TestTraining: of all-reduces over n ranks each sends 2(n-1)/n of what it holds, whatever the collective; a stage in the
-// middle of a pipeline sends both ways, and an all-to-all of 2 experts half of its bytes.
+// TestTraining: of all-reduces over n ranks each sends 2(n-1)/n of what it holds, whatever the collective; a stage in
+// the middle of a pipeline sends both ways, and an all-to-all of 2 experts half of its bytes.
 func TestTraining(t *testing.T) {
 	const sizes = ",tp=8MB,dp=4MB,pp=1MB,ep=2MB,compute=20ms,iterations=1,steps=1"
 	for _, tt := range []struct{ text, want string }{

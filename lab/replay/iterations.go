@@ -27,6 +27,6 @@ func (s *runner) iterations(rep *report.Report) string {
 		return ""
 	}
 	bound := phases.Bound(&s.Jobs[0], s.Jobs[0].PinnedHosts(), s.Fabric).Seconds() / n
-	return fmt.Sprintf("An iteration takes %s. The network cards of its ranks alone allow %.3f s.", strings.Join(rows, ", "),
-		bound)
+	return fmt.Sprintf("An iteration takes %s. The network cards of its ranks alone allow %.3f s.",
+		strings.Join(rows, ", "), bound)
 }

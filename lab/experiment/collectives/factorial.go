@@ -85,8 +85,8 @@ const (
 
 // job makes the job of a mix.
 func (m mix) job(c composition, seed uint64, hosts int) (*controller.Job, error) {
-	d, err := workload.ParseDrawn(fmt.Sprintf("training:%s,iterations=2,compute=50ms,inner=%s,collective=%s", m.keys, c.inner,
-		c.collective))
+	d, err := workload.ParseDrawn(fmt.Sprintf("training:%s,iterations=2,compute=50ms,inner=%s,collective=%s", m.keys,
+		c.inner, c.collective))
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +166,8 @@ func (m mix) run(ctx context.Context, _ *experiment.Bench, c composition, seed u
 	}
 	took := ran.State.Jobs[0].Ended - ran.State.Jobs[0].Placed
 	bound := phases.Bound(j, j.PinnedHosts(), f)
-	return experiment.Figures{iterationTime: took.Seconds() / 2, overBoundBy: 100 * (float64(took)/float64(bound) - 1)}, nil
+	return experiment.Figures{iterationTime: took.Seconds() / 2,
+		overBoundBy: 100 * (float64(took)/float64(bound) - 1)}, nil
 }
 
 // best returns the composition with the least mean iteration of those that are wanted.
@@ -217,10 +218,10 @@ func (m mix) effects(h experiment.Head, at experiment.Systems, all []composition
 		name string
 		of   func(composition) string
 	}{
-		{"place", func(c composition) string { return c.inner }}, {"collective", func(c composition) string {
-			return c.collective
-		}},
-		{"circuits", func(c composition) string { return c.circuits }}, {"routes", func(c composition) string { return c.route }},
+		{"place", func(c composition) string { return c.inner }},
+		{"collective", func(c composition) string { return c.collective }},
+		{"circuits", func(c composition) string { return c.circuits }},
+		{"routes", func(c composition) string { return c.route }},
 	} {
 		var levels []string
 		for _, c := range all {

@@ -12,8 +12,8 @@ import (
 
 // TestTrainingCircuits: 8 ranks on 8 racks compute 50 ms before each of 5 phases an iteration, all of which exchange
 // between pairs: 2 MB twice for TP, 1 MB twice for PP, 4 MB for DP. Packets carry them at 50 Mb/s, circuits at 200. A
-// circuit that moves is dark while ranks compute, so that following all phases costs no more than circuits for each. Set
-// once, those for TP and for DP save as much: either is as good.
+// circuit that moves is dark while ranks compute, so that following all phases costs no more than circuits for each.
+// Set once, those for TP and for DP save as much: either is as good.
 func TestTrainingCircuits(t *testing.T) {
 	wire := func(b, rate int64) time.Duration {
 		return (pathmap.Bytes(b) * 1514 / 1448).Over(pathmap.BitsPerSecond(rate))
@@ -48,8 +48,8 @@ func TestTrainingCircuits(t *testing.T) {
 			slack = 2 * 2 * wire(2*mega, slow) // TP goes over packets until the first are in service
 		}
 		if got < 2*tt.want || got > 2*tt.want+slack || len(o.State.Moves) != tt.moves {
-			t.Errorf("%s, dark for %s: %v with %d moves; want %v with %d", tt.policy, tt.dark, got, len(o.State.Moves), 2*tt.want,
-				tt.moves)
+			t.Errorf("%s, dark for %s: %v with %d moves; want %v with %d", tt.policy, tt.dark, got, len(o.State.Moves),
+				2*tt.want, tt.moves)
 		}
 	}
 }
