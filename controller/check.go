@@ -113,6 +113,8 @@ func (j *Job) checkEdge(e *Edge, hosts int) error {
 		return fmt.Errorf("joins stage %d to %d; the job's stages are 0 to %d", e.From, e.To, n-1)
 	case e.From == e.To && !e.Stream:
 		return fmt.Errorf("joins stage %d to itself, and only a stream may", e.From)
+	case e.Kind == Pairs:
+		return j.checkPairs(e)
 	case e.Keys < 0 || e.Keys > MaxKeys || e.Keys > 0 && e.Kind != Fields:
 		return fmt.Errorf("has %d keys; take up to %d, and only where the grouping is %v", e.Keys, MaxKeys, Fields)
 	case len(e.Flows) > 0:

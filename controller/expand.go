@@ -59,6 +59,10 @@ func Expand(j *Job, e *Edge, hosts []southbound.HostID) Columns {
 		})
 	case Fields:
 		flows = e.byKey(from, to)
+	case Pairs:
+		for _, f := range e.Flows {
+			flows = append(flows, Flow{Src: from[f.Src], Dst: to[f.Dst], Bytes: f.Bytes, Count: f.Count})
+		}
 	case Global:
 		for i := range from {
 			flows = append(flows, Flow{Src: from[i], Dst: to[0], Bytes: share(e.Bytes, len(from), i), Count: 1})

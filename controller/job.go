@@ -70,6 +70,8 @@ type Stage struct {
 	// Efficiency is what part of a vCPU's work its tasks with loads get done, of hosts in turn, above 0; nil: all
 	// of it everywhere.
 	Efficiency []float64 `json:"efficiency,omitempty"`
+	// Hosts are where its tasks run, in order; nil: the policy places them. All stages of a job have them, or none.
+	Hosts []southbound.HostID `json:"hosts,omitempty"`
 }
 
 // Task computes for a while on slots of one host.
@@ -107,10 +109,11 @@ const (
 	Broadcast                     // every task sends all of its even share to every task
 	Fields                        // every task to every task, split by a hash of Keys keys that occur alike
 	Global                        // every task sends its even share to the first task
+	Pairs                         // the flows are given, between tasks: Src and Dst count those of From and of To
 	kinds
 )
 
-var kindNames = [kinds]string{"fixed", "shuffle", "one-to-one", "all", "fields", "global"}
+var kindNames = [kinds]string{"fixed", "shuffle", "one-to-one", "all", "fields", "global", "pairs"}
 
 // String returns the word that job files use: stream groupings have the names that Storm gives them.
 func (k EdgeKind) String() string {
@@ -128,8 +131,8 @@ type Edge struct {
 	Kind  EdgeKind      `json:"kind"`
 	From  int           `json:"from"`            // index of a stage; unused where Fixed
 	To    int           `json:"to"`              // index of a stage; unused where Fixed
-	Bytes pathmap.Bytes `json:"bytes,omitempty"` // payload; unused where Fixed
-	Flows []Flow        `json:"flows,omitempty"` // Fixed only
+	Bytes pathmap.Bytes `json:"bytes,omitempty"` // payload; unused where Fixed or Pairs
+	Flows []Flow        `json:"flows,omitempty"` // Fixed and Pairs only
 
 	Stream bool `json:"stream,omitempty"` // not where Fixed
 	// Rate is what the senders of a stream make, payload bits a second together, on and on: in place of Bytes. Above zero
@@ -153,7 +156,8 @@ type Edge struct {
 // FollowsTasks reports whether the host flows of an edge depend on where tasks run, and its To waits for them.
 func (e *Edge) FollowsTasks() bool { return e.Kind != Fixed || e.Reads != nil }
 
-// Flow is payload between two hosts; Count is how many flows of the trace it stands for (0 means 1).
+// Flow is payload between two hosts, or between two tasks of an edge of kind Pairs; Count is how many flows of the trace
+// it stands for (0 means 1).
 type Flow struct {
 	Src   southbound.HostID `json:"src"`
 	Dst   southbound.HostID `json:"dst"`

@@ -114,6 +114,9 @@ func (j *Job) CheckOn(f *topo.Fabric) error {
 	if err := j.checkSlice(f); err != nil {
 		return fmt.Errorf("job %q: %w", j.Name, err)
 	}
+	if err := j.checkHosts(f); err != nil {
+		return fmt.Errorf("job %q: %w", j.Name, err)
+	}
 	if err := j.checkLoads(f); err != nil {
 		return fmt.Errorf("job %q: %w", j.Name, err)
 	}

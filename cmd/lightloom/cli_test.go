@@ -191,6 +191,9 @@ func TestOptions(t *testing.T) {
 		{"demo", "replay", defaults(func(o *replay.Options) {
 			o.Demo, o.Output, o.Scale, o.Speedup = true, "table", 0, 0
 		})},
+		{"demo --workload training", "replay", defaults(func(o *replay.Options) {
+			o.Demo, o.Output, o.Scale, o.Speedup, o.Workload = true, "table", 0, 0, "training"
+		})},
 		{"demo --scale 5 --speedup 0.5 --coflows 12", "replay", defaults(func(o *replay.Options) {
 			o.Demo, o.Output, o.Scale, o.Speedup, o.Coflows = true, "table", 5, 0.5, 12
 		})},
@@ -288,6 +291,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"demo --replicas 2", "--replicas 2 is none of 1, 3, 5 and 7", "--replicas 3"},
 		{"demo --delays darkness=1s", `stage "darkness" is unknown: write commit, rpc, steer, apply, dark, lock or detect`,
 			"--delays dark=10ms"},
+		{"demo --workload storm", `demo: --workload "storm" is unknown`, "--workload training"},
 		{"demo --mtu 20", "--mtu 20 is not within", "--mtu 1500"},
 		{"demo --on flowsim --voq-bytes 1000000", "--voq-bytes: the simulator's switches have no queues",
 			"leave it away"},

@@ -1,6 +1,10 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"github.com/spf13/cobra"
+
+	"lightloom/lab/scenario"
+)
 
 func newDemo(a actions, argv []string) *cobra.Command {
 	f := newRunFlags(argv)
@@ -14,8 +18,9 @@ func newDemo(a actions, argv []string) *cobra.Command {
 			"root nor Docker. Where a machine allows no namespaces it runs on the simulator and says so.\n\n" +
 			"First it measures the machine for a second. It then takes scale, speedup and jobs such that no mean CCT\n" +
 			"should be off by more than 10 %, and all ends within a minute. As root it runs before other programs.",
-		Example: "  lightloom demo\n  lightloom demo --on flowsim --seed 2",
-		Args:    noArgs,
+		Example: "  lightloom demo\n  lightloom demo --on flowsim --seed 2\n" +
+			"  lightloom demo --workload training",
+		Args: noArgs,
 	}
 	f.common(c)
 	f.reporting(c)
@@ -27,6 +32,8 @@ func newDemo(a actions, argv []string) *cobra.Command {
 		"commas")
 	c.Flags().StringVar(&f.scale, "scale", f.scale,
 		"divides bytes and rates alike; auto: as this machine needs")
+	c.Flags().StringVar(&f.opt.Workload, "workload", "", "training: a training job on a fabric of its own, circuits that "+
+		"follow its phases beside circuits set once and packets alone")
 	c.Flags().Float64Var(&f.opt.Speedup, "speedup", 0,
 		"divides arrivals, sizes and compute times; 0: as this machine needs")
 	c.Flags().IntVar(&f.opt.Coflows, "coflows", 0, "how many jobs; 0: as this machine needs, at most 40")
@@ -35,7 +42,11 @@ func newDemo(a actions, argv []string) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		opt.Demo = true
+		if opt.Demo = true; opt.Workload != "" {
+			if err := oneOf(c, "workload", opt.Workload, scenario.TrainingDemo); err != nil {
+				return err
+			}
+		}
 		return a.replay(c.Context(), opt)
 	}
 	return c

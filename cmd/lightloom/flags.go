@@ -103,7 +103,8 @@ func (f *runFlags) jobs(c *cobra.Command) {
 		"standard input, or \"synthetic\" for the demo's kind of jobs; with your own sizes,\nwidths and arrivals: "+
 		"synthetic:jobs=40,bytes=8KB-100MB,width=1-4,tail=1.1,rate=10/s,arrivals=even")
 	c.Flags().StringVar(&f.opt.Workload, "workload", "", "in place of a trace: storm:, hadoop: or synthetic:KEY=VALUE,… "+
-		"to draw jobs, kmeans, bayes, pagerank, ml, tpch, tpch-tez or dag for jobs that read what others wrote, a YAML "+
+		"to draw jobs, training:KEY=VALUE,… for a training job whose ranks go in step, kmeans, bayes, pagerank, ml, tpch, "+
+		"tpch-tez or dag for jobs that read what others wrote, a YAML "+
 		"file of jobs, a workflow in WfFormat (.json, .json.gz), or spark:FILE, the event log of a Spark application")
 	c.Flags().StringVar(&f.opt.Fabric, "fabric", "",
 		"such as hybrid:racks=16,hosts=2,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms, fattree:k=6,hosts=30,rate=1Gbps, "+

@@ -79,7 +79,12 @@ func stageFromWire(m *apiv1.Stage) (controller.Stage, error) {
 			len(m.GetEfficiency()),
 			controller.MaxEfficiencies)
 	}
+	if n := len(m.GetHosts()); n != 0 && n != len(m.GetComputeNs()) {
+		return controller.Stage{}, fmt.Errorf("has %d tasks and hosts of %d: name one for each, or none",
+			len(m.GetComputeNs()), n)
+	}
 	s := controller.Stage{Name: m.GetName(), Efficiency: slices.Clone(m.GetEfficiency()),
+		Hosts: hostsFromWire(m.GetHosts()),
 		Tasks: make([]controller.Task, 0, len(m.GetComputeNs()))}
 	for i, ns := range m.GetComputeNs() {
 		t := controller.Task{Compute: time.Duration(ns), Slots: m.GetSlots()}
@@ -130,6 +135,9 @@ func replicasToWire(tasks []controller.Task) []int32 {
 func stageToWire(s *controller.Stage) *apiv1.Stage {
 	w := &apiv1.Stage{Name: s.Name, ComputeNs: make([]int64, 0, len(s.Tasks)), Efficiency: s.Efficiency,
 		Replicas: replicasToWire(s.Tasks)}
+	for _, h := range s.Hosts {
+		w.Hosts = append(w.Hosts, int32(h))
+	}
 	input, far, load := make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks)), make([]int64, len(s.Tasks))
 	reads, waits, loads := false, false, false
 	for i, t := range s.Tasks {
@@ -187,7 +195,7 @@ func predictionToWire(p *controller.Prediction) *apiv1.Prediction {
 
 func edgeFromWire(m *apiv1.Edge) (controller.Edge, error) {
 	switch {
-	case m.GetKind() < 0 || m.GetKind() > apiv1.EdgeKind_EDGE_KIND_GLOBAL:
+	case m.GetKind() < 0 || m.GetKind() > apiv1.EdgeKind_EDGE_KIND_PAIRS:
 		return controller.Edge{}, fmt.Errorf("kind %d is unknown", m.GetKind())
 	case m.GetFrom() > maxParts || m.GetTo() > maxParts:
 		return controller.Edge{}, fmt.Errorf("joins stage %d to %d", m.GetFrom(), m.GetTo())

@@ -14,6 +14,12 @@ func offerSize(o *controller.Offer) int {
 	for i := range j.Stages {
 		s := &j.Stages[i]
 		n += sizeStage + textSize(s.Name) + sizeEfficiency*len(s.Efficiency)
+		for i, h := range s.Hosts {
+			if i == 0 {
+				n += len(`,"hosts":[]`)
+			}
+			n += 1 + digits(int64(h))
+		}
 		for k := range s.Tasks {
 			n += taskSize(&s.Tasks[k])
 		}

@@ -200,6 +200,9 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		l.decide(s, now, &in)
 		return p.entries, &p.act, now
 	}
+	if l.placePinned(s, now); len(p.entries) > 0 {
+		return p.entries, &p.act, now
+	}
 	if l.settleSlices(s, now); len(p.entries) > 0 {
 		return p.entries, &p.act, now
 	}

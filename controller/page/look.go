@@ -106,6 +106,7 @@ type Job struct {
 	User     string            `json:"user,omitempty"`
 	State    string            `json:"state"` // waiting, running, ended or cancelled
 	Why      string            `json:"why,omitempty"`
+	Phase    string            `json:"phase,omitempty"` // of a training job that runs, as its stages are called
 	Arrived  float64           `json:"arrived"`
 	Placed   float64           `json:"placed"`
 	Started  float64           `json:"started"`
@@ -269,6 +270,9 @@ func jobOn(f *topo.Fabric, d *state.Data, j *state.Job) Job {
 	case j.Started != state.Unset:
 		x.State = "running"
 	}
+	if x.State == "running" && j.Ranks() != nil {
+		x.Phase = phaseOf(d, j)
+	}
 	hosts := map[southbound.HostID]bool{}
 	for _, t := range d.TasksOf(j) {
 		if t.Host >= 0 && int(t.Host) < f.Hosts() {
@@ -414,4 +418,14 @@ func demandOf(sum map[pair]pathmap.Bytes, granted map[pair]int) Demand {
 		out.Bytes, out.Granted = append(out.Bytes, sum[p]), append(out.Granted, granted[p])
 	}
 	return out
+}
+
+// phaseOf returns the stage before the first coflow that has not ended.
+func phaseOf(d *state.Data, j *state.Job) string {
+	for i := range j.Edges {
+		if c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i)); c != nil && c.Ended == state.Unset {
+			return j.Job.Stages[j.Edges[i].From].Name
+		}
+	}
+	return ""
 }

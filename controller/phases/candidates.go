@@ -45,7 +45,7 @@ func Candidates(f Fabric, iteration []Phase) ([]topoeng.Topology, error) {
 				}
 			}
 		}
-		t, _, err := topoeng.Assign(Counts(sum, f.Switches), standing, 0, 1)
+		t, _, err := topoeng.Assign(f.counts(sum), standing, 0, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -87,6 +87,10 @@ func fastest(c *costs, from []topoeng.Topology) []topoeng.Topology {
 // pairs without any come first, those with the most demand before others. Unlike topoeng.Divide it leaves pairs out if
 // there are more than circuits: packets have those.
 func Counts(d topoeng.Demand, switches int) topoeng.Counts {
+	return Fabric{Switches: switches}.counts(d)
+}
+
+func (f Fabric) counts(d topoeng.Demand) topoeng.Counts {
 	counts := topoeng.NewCounts(len(d))
 	rows, cols := make([]int, len(d)), make([]int, len(d))
 	var h longest
@@ -100,7 +104,7 @@ func Counts(d topoeng.Demand, switches int) topoeng.Counts {
 	heap.Init(&h)
 	for len(h) > 0 {
 		s := &h[0]
-		if rows[s.from] == switches || cols[s.to] == switches {
+		if rows[s.from] == f.Switches || cols[s.to] == f.Switches || f.Steered && s.circuits > 0 {
 			heap.Pop(&h)
 			continue
 		}

@@ -40,6 +40,9 @@ type Fabric struct {
 	Circuit  pathmap.BitsPerSecond // rate of a circuit
 	Packets  pathmap.BitsPerSecond // rate of a rack into the packet network, and out of it; 0: there is none
 	Delta    time.Duration         // circuits that move are dark for so long
+	// Steered has two racks that are joined by a circuit send over that alone, as tables do that steer host flows: no two
+	// have two circuits of the same direction.
+	Steered bool
 }
 
 // Check returns what is wrong with a fabric and an iteration.

@@ -2,6 +2,7 @@ package phases
 
 import (
 	"math"
+	"slices"
 
 	"lightloom/controller/topoeng"
 )
@@ -18,6 +19,9 @@ type pair struct {
 // time, and over all circuits of the second from then on. Packets are shared so that all ends together; a rack is what
 // limits them. It is infinite where something is never carried.
 func (f Fabric) sending(d topoeng.Demand, before, after topoeng.Counts, dark float64) float64 {
+	if f.Steered {
+		return f.steered(d, before, after, dark)
+	}
 	var pairs []pair
 	most := 0.0
 	for i := range d {
@@ -45,6 +49,30 @@ func (f Fabric) sending(d topoeng.Demand, before, after topoeng.Counts, dark flo
 		}
 	}
 	return high
+}
+
+// steered is sending where racks with a circuit send over it alone, and others over packets.
+func (f Fabric) steered(d topoeng.Demand, before, after topoeng.Counts, dark float64) (most float64) {
+	rows, cols := make([]float64, f.Racks), make([]float64, f.Racks)
+	for i := range d {
+		for j, bytes := range d[i] {
+			switch {
+			case bytes == 0:
+			case after[i][j] > 0:
+				p := pair{i, j, bytes * 8, float64(before[i][j]) * float64(f.Circuit), float64(after[i][j]) * float64(f.Circuit)}
+				most = max(most, p.alone(dark))
+			case f.Packets == 0:
+				return math.Inf(1)
+			default:
+				rows[i] += bytes * 8
+				cols[j] += bytes * 8
+			}
+		}
+	}
+	if f.Packets > 0 {
+		most = max(most, slices.Max(rows)/float64(f.Packets), slices.Max(cols)/float64(f.Packets))
+	}
+	return most
 }
 
 // alone returns how many seconds circuits alone take for a pair.

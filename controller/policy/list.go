@@ -170,6 +170,10 @@ func circuitSchedules() []row {
 			made(circuits.Rotor)},
 		{"rotor-vlb", "rotor on racks that keep bytes for each other, as RotorNet with detours over a third rack",
 			relays | blind, value(circuits.RotorVLB{})},
+		{"phases", "circuits follow the phases of training jobs, where that is worth the reconfiguration delay", wavelengths |
+			blind, fresh(circuits.Phases{})},
+		{"phases-once", "the circuits that are best for all phases of a training job together, set once", wavelengths | blind,
+			fresh(circuits.Phases{Once: true})},
 		{"static", "one matching, for the first demand, an hour long", wavelengths, value(circuits.Static{})},
 		{"sunflowsim-sunflow", "sunflow by the rules of its authors' simulator", simulated,
 			made(sunflowsim.NewSunflow)},

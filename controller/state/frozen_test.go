@@ -109,6 +109,8 @@ func addedAt(of reflect.Type, field string) state.Level {
 	case of == reflect.TypeFor[controller.Edge]() && field == "Reducers",
 		of == reflect.TypeFor[controller.Job]() && field == "Slice":
 		return state.RingsLevel
+	case of == reflect.TypeFor[controller.Stage]() && field == "Hosts":
+		return state.PinnedLevel
 	case later(of, field):
 		return 3
 	}
@@ -284,6 +286,31 @@ func TestFrozenSkew(t *testing.T) {
 		t.Errorf("%s, %v, want %s", b, err, want)
 	}
 	for level, taken := range map[state.Level]bool{state.RingsLevel - 1: false, state.RingsLevel: true} {
+		s := state.New(fabric(t))
+		found := state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}}
+		if err := s.Apply(&found); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Apply(&state.Entry{Kind: state.JobAccepted, Job: job})
+		if (err == nil) != taken || err != nil && !errors.Is(err, state.ErrLevel) {
+			t.Errorf("level %d: %v", level, err)
+		}
+	}
+}
+
+// TestFrozenPinned: what level 10 adds, hosts of tasks and flows between tasks, is written as it was, and refused by a
+// cluster of a lower level.
+func TestFrozenPinned(t *testing.T) {
+	job := &controller.Job{Name: "ranks", Stages: []controller.Stage{
+		{Name: "a", Tasks: make([]controller.Task, 2), Hosts: []southbound.HostID{0, 1}},
+		{Name: "b", Tasks: make([]controller.Task, 2), Hosts: []southbound.HostID{0, 1}}},
+		Edges: []controller.Edge{{Kind: controller.Pairs, To: 1, Flows: []controller.Flow{{Src: 0, Dst: 1, Bytes: 10}}}}}
+	b, err := state.Encode([]state.Entry{{Kind: state.JobAccepted, Job: job}})
+	if want := `"edges":[{"kind":6,"from":0,"to":1,"flows":[{"src":0,"dst":1,"bytes":10}]}]`; err != nil ||
+		!strings.Contains(string(b), want) || !strings.Contains(string(b), `"hosts":[0,1]`) {
+		t.Errorf("%s, %v, want %s", b, err, want)
+	}
+	for level, taken := range map[state.Level]bool{state.PinnedLevel - 1: false, state.PinnedLevel: true} {
 		s := state.New(fabric(t))
 		found := state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}}
 		if err := s.Apply(&found); err != nil {

@@ -242,7 +242,7 @@ func (s *State) viewEvicted(v *controller.View) {
 	v.Lost, v.Evicted = s.d.Lost, v.Evicted[:0]
 	for _, id := range s.evicted {
 		j := s.Job(id)
-		if j.Slice != "" {
+		if j.Slice != "" || j.Pinned() {
 			continue
 		}
 		h := controller.Evicted{Job: &j.Job, Hosts: slices.Clone(j.Hosts), Ended: make([]bool, len(j.Hosts))}

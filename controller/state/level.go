@@ -48,9 +48,16 @@ const BlocksLevel Level = 8
 // slices, and jobs say how much each reducer receives.
 const RingsLevel Level = 9
 
+// PinnedLevel is the level from which on jobs name the hosts of their tasks, and flows between tasks.
+const PinnedLevel Level = 10
+
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
 func (e *Entry) level() Level {
+	if e.Job != nil && (e.Job.Pinned() || slices.ContainsFunc(e.Job.Edges,
+		func(x controller.Edge) bool { return x.Kind == controller.Pairs })) {
+		return PinnedLevel
+	}
 	if e.Slice != nil && e.Slice.Ring != nil || e.Job != nil && (e.Job.Slice != "" || e.Job.Skewed()) {
 		return RingsLevel
 	}

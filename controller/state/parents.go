@@ -31,6 +31,7 @@ func (s *State) blocks(j *Job) bool {
 func (s *State) noteUnplaced(j *Job) {
 	unplaced := j.Placed == Unset && j.Ended == Unset
 	blocked := unplaced && s.blocks(j)
+	s.pinned = s.pinned || j.Pinned()
 	list(&s.waiting, j.ID, unplaced && !blocked)
 	list(&s.blocked, j.ID, blocked)
 }

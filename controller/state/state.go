@@ -213,6 +213,7 @@ type published struct {
 type unplaced struct {
 	waiting []controller.JobID
 	blocked []controller.JobID // wait for what they read
+	pinned  bool               // there was a job that names its hosts
 }
 
 // ends counts what has ended.

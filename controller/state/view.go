@@ -48,7 +48,7 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	v.Free, v.VCPUs = s.offered()
 	v.Waiting = v.Waiting[:0]
 	for _, id := range s.waiting {
-		if j := s.Job(id); j.Slice == "" { // what has a slice has its nodes there
+		if j := s.Job(id); j.Slice == "" && !j.Pinned() { // others have their hosts
 			v.Waiting = append(v.Waiting, &j.Job)
 		}
 	}

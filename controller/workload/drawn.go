@@ -11,14 +11,15 @@ import (
 	"lightloom/pathmap"
 )
 
-// Drawn is a workload as users name one on a command line: storm, hadoop, synthetic or a kind of chain, and
-// perhaps a colon and keys with values.
+// Drawn is a workload as users name one on a command line: storm, hadoop, synthetic, training or a kind of chain,
+// and perhaps a colon and keys with values.
 type Drawn struct {
 	Text   string
 	storm  *StormOptions
 	hadoop *HadoopOptions
 	shaped *ShapedOptions
 	chains *ChainOptions
+	train  *TrainingOptions
 	swim   string // the path of a trace
 }
 
@@ -28,6 +29,10 @@ func (d *Drawn) Jobs(seed uint64, hosts, first int, sizes []Size) ([]controller.
 	var jobs []controller.Job
 	var err error
 	switch {
+	case d.train != nil:
+		o := *d.train
+		o.Seed, o.Hosts = seed, hosts
+		jobs, err = Training(o)
 	case d.chains != nil:
 		o := *d.chains
 		o.Seed, o.Hosts = seed, hosts
@@ -51,6 +56,14 @@ func (d *Drawn) Jobs(seed uint64, hosts, first int, sizes []Size) ([]controller.
 	return jobs, err
 }
 
+// Iterations returns how many iterations each job has; 0 where jobs have none.
+func (d *Drawn) Iterations() int {
+	if d.train == nil {
+		return 0
+	}
+	return d.train.defaults().Iterations
+}
+
 // Trace returns the path of the SWIM trace that sizes are taken from; empty for none.
 func (d *Drawn) Trace() string { return d.swim }
 
@@ -60,6 +73,8 @@ func (d *Drawn) Trace() string { return d.swim }
 //	hadoop  jobs rate for arrivals bytes maps reduces rounds replicas compute swim
 //	synthetic
 //	        jobs rate for arrivals bytes width tail
+//	training
+//	        data tensor pipeline expert steps iterations compute tp pp dp ep skew collective inner
 //	kmeans, bayes, pagerank, ml, tpch, tpch-tez, dag
 //	        chains rate for arrivals bytes maps reduces rounds input; rate counts chains
 //
@@ -74,11 +89,14 @@ func ParseDrawn(text string) (*Drawn, error) {
 		p.hadoop = &HadoopOptions{}
 	case kind == "synthetic":
 		p.shaped = &ShapedOptions{}
+	case kind == "training":
+		p.train = &TrainingOptions{}
 	case slices.Contains(ChainKinds(), kind):
 		p.chains = &ChainOptions{Kind: kind}
 	default:
-		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, %s, the path "+
-			"of a .yaml or .json file, or spark: and that of an event log", text, clip(kind), strings.Join(ChainKinds(), ", "))
+		return nil, fmt.Errorf("read workload %q: column 1: %q is unknown: write storm, hadoop, synthetic, training, %s, "+
+			"the path of a .yaml or .json file, or spark: and that of an event log", text, clip(kind),
+			strings.Join(ChainKinds(), ", "))
 	}
 	for at := len(kind) + 1; more; {
 		var pair string
@@ -148,6 +166,17 @@ func (p *drawing) keys() []drawnKey {
 		return append(p.common(&o.Jobs, &o.Every, &o.Poisson, &o.Least, &o.Most),
 			drawnKey{"width", counts(&o.Narrow, &o.Wide)}, drawnKey{"tail", fraction(&o.Tail)})
 	}
+	if o := p.train; o != nil {
+		return []drawnKey{{"data", count(&o.Data)}, {"tensor", count(&o.Tensor)}, {"pipeline", count(&o.Pipeline)},
+			{"expert", count(&o.Expert)}, {"steps", count(&o.Steps)}, {"iterations", count(&o.Iterations)},
+			{"compute", func(v string) error {
+				err := length(&o.Compute)(v)
+				o.Compute = max(o.Compute, 1) // 0 would be the default
+				return err
+			}}, {"tp", size(&o.TP)}, {"pp", size(&o.PP)}, {"dp", size(&o.DP)},
+			{"ep", size(&o.EP)}, {"skew", fraction(&o.Skew)}, {"collective", oneOf(&o.Collective, Collectives())},
+			{"inner", oneOf(&o.Inner, Inners())}}
+	}
 	if o := p.chains; o != nil {
 		keys := append(p.common(&o.Chains, &o.Every, &o.Poisson, &o.Least, &o.Most),
 			drawnKey{"maps", count(&o.Maps)},
@@ -173,6 +202,9 @@ func (p *drawing) common(jobs *int, every *time.Duration, poisson *bool, least,
 // finish turns "for" into a number of jobs and checks the whole.
 func (p *drawing) finish() error {
 	switch {
+	case p.train != nil:
+		o := p.train.defaults()
+		return o.check()
 	case p.last > 0 && (slices.Contains(p.given, "jobs") || slices.Contains(p.given, "chains")):
 		return fmt.Errorf("%s and for both say when it ends: leave one out", p.keys()[0].name)
 	case p.chains != nil:
@@ -295,6 +327,27 @@ func word(p *bool, no, yes string) func(string) error {
 			return fmt.Errorf("%q is unknown: write %s or %s", v, no, yes)
 		}
 		*p = v == yes
+		return nil
+	}
+}
+
+// size reads one size of at least a byte.
+func size(p *pathmap.Bytes) func(string) error {
+	return func(v string) (err error) {
+		if *p, err = pathmap.ParseBytes(v); err == nil && *p < 1 {
+			err = fmt.Errorf("%q: take at least 1B", v)
+		}
+		return err
+	}
+}
+
+// oneOf reads one of some words.
+func oneOf(p *string, words []string) func(string) error {
+	return func(v string) error {
+		if !slices.Contains(words, v) {
+			return fmt.Errorf("%q is unknown: write %s", v, strings.Join(words, ", "))
+		}
+		*p = v
 		return nil
 	}
 }

@@ -187,7 +187,7 @@ func (t *Totals) edge(j *controller.Job, e *controller.Edge) {
 		t.Bytes += bytes
 		return
 	}
-	if e.Kind == controller.Fixed {
+	if e.Kind == controller.Fixed || e.Kind == controller.Pairs {
 		for _, f := range e.Flows {
 			t.Flows += int64(max(f.Count, 1))
 			t.Bytes += f.Bytes

@@ -240,6 +240,9 @@ func (s *runner) show(rep *report.Report, dir string) error {
 	if err := rep.Table(s.Stdout); err != nil {
 		return err
 	}
+	if text := s.iterations(rep); text != "" {
+		fmt.Fprintf(s.Stdout, "\n%s\n", text)
+	}
 	fmt.Fprintf(s.Stdout, "\nreport: %s\npage: lightloom report show %s\n",
 		filepath.Join(dir, "report.html"), dir)
 	return nil

@@ -12,7 +12,9 @@ import (
 const comparedSeeds = 5
 
 // comparesSeeds reports whether this is a demo as it comes.
-func (s *runner) comparesSeeds() bool { return s.Options.Demo && len(s.Options.Policies) == 0 }
+func (s *runner) comparesSeeds() bool {
+	return s.Options.Demo && len(s.Options.Policies) == 0 && s.Options.Workload == ""
+}
 
 // compareSeeds runs all rows on the simulator over seeds 1 to 5 and states, for joint against each
 // other row, the paired ratio of mean CCT, mean JCT and makespan with its interval, whatever its sign.

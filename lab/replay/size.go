@@ -45,7 +45,10 @@ const wanted = 0.9 * report.MarkedError
 
 // sizes are what is tried at a scale, from that with the most jobs on. Jobs become fewer faster than they
 // become longer, since those under random+ecmp wait for each other. Fewer than ten are no longer of all kinds.
-func sizes(scale float64) []size {
+func sizes(scale float64, training bool) []size {
+	if training { // one job, whose phases become longer
+		return []size{{scale, 1, 1}, {scale, 1. / 2, 1}, {scale, 1. / 3, 1}, {scale, 1. / 4, 1}}
+	}
 	return []size{{scale, 1, demoJobs}, {scale, 1. / 2, 28}, {scale, 1. / 2.5, 20}, {scale, 1. / 3, 16},
 		{scale, 1. / 3.5, 14}, {scale, 1. / 3.5, 10}, {scale, 1. / 4, 12}, {scale, 1. / 4, 10}}
 }
@@ -112,7 +115,7 @@ func fitDemo(ctx context.Context, opt scenario.Options) (_ scenario.Options, not
 		}
 	}
 	var open []size
-	for _, z := range sizes(scale) {
+	for _, z := range sizes(scale, opt.Workload == scenario.TrainingDemo) {
 		z = size{scale, cmp.Or(opt.Speedup, z.speedup), cmp.Or(opt.Coflows, z.jobs)}
 		if !slices.Contains(open, z) {
 			open = append(open, z)

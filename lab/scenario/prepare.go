@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,17 @@ import (
 
 // The demo's fabric: rates that two cores carry in real packets.
 const demoFabric = "hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=1Gbps,dark=10ms,nic=500Mbps,slots=8"
+
+// The demo of training jobs: 8 ranks in pairs of each parallelism, on racks of their own.
+const (
+	TrainingDemo = "training"
+
+	trainingFabric = "hybrid:racks=8,hosts=1,spines=2,eps=25Mbps,ocs=100Mbps,dark=10ms,nic=100Mbps,slots=64"
+	trainingJob    = "training:steps=2,iterations=2,compute=50ms,tp=1MB,pp=500kB,dp=2MB"
+)
+
+// trains reports whether this is the demo of training jobs.
+func (o *Options) trains() bool { return o.Demo && o.Workload == TrainingDemo }
 
 // Row is one line of the report: a policy on a fabric.
 type Row struct {
@@ -69,7 +81,10 @@ func prepare(opt Options, scale float64) (*Prepared, error) {
 	s := &Prepared{Options: opt}
 	s.Options.Scale = scale
 	var err error
-	if opt.Fabric == "" {
+	switch {
+	case opt.trains():
+		opt.Fabric, s.Options.Workload = cmp.Or(opt.Fabric, trainingFabric), trainingJob
+	case opt.Fabric == "":
 		opt.Fabric = demoFabric
 	}
 	if s.Spec, err = topo.FromArgument(opt.Fabric); err != nil {
@@ -122,6 +137,9 @@ func (s *Prepared) Choose(spec topo.Spec) error {
 	names := s.Options.Policies
 	if len(names) == 0 {
 		names = []string{"random+ecmp", "random+ecmp+sunflow", "crosslayer", "crosslayer+sunflow", "joint"}
+		if s.Options.Workload == trainingJob {
+			names = []string{"random+ecmp", "random+ecmp+phases-once", "random+ecmp+phases"}
+		}
 	}
 	for _, n := range names {
 		n, err := s.Options.Rules.named(n)

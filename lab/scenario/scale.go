@@ -1,6 +1,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -67,6 +68,9 @@ func PacketScale(_ context.Context, opt Options) (float64, string, error) {
 
 // withoutJobs returns opt with its fabric but without the trace, which is read once, later.
 func withoutJobs(opt Options) Options {
+	if opt.trains() {
+		opt.Fabric = cmp.Or(opt.Fabric, trainingFabric)
+	}
 	opt.Trace, opt.Workload, opt.Coflows, opt.Policies = "", "", 1, []string{"random+ecmp"}
 	opt.Parts.Migrate = 0 // the trial has one job, so none can move
 	opt.Warmup, opt.Until, opt.Rules.Attributes, opt.Rules.Background = 0, 0, "", 0

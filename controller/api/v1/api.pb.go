@@ -99,6 +99,7 @@ const (
 	EdgeKind_EDGE_KIND_BROADCAST      EdgeKind = 3
 	EdgeKind_EDGE_KIND_FIELDS         EdgeKind = 4
 	EdgeKind_EDGE_KIND_GLOBAL         EdgeKind = 5
+	EdgeKind_EDGE_KIND_PAIRS          EdgeKind = 6
 )
 
 // Enum value maps for EdgeKind.
@@ -110,6 +111,7 @@ var (
 		3: "EDGE_KIND_BROADCAST",
 		4: "EDGE_KIND_FIELDS",
 		5: "EDGE_KIND_GLOBAL",
+		6: "EDGE_KIND_PAIRS",
 	}
 	EdgeKind_value = map[string]int32{
 		"EDGE_KIND_FIXED":          0,
@@ -118,6 +120,7 @@ var (
 		"EDGE_KIND_BROADCAST":      3,
 		"EDGE_KIND_FIELDS":         4,
 		"EDGE_KIND_GLOBAL":         5,
+		"EDGE_KIND_PAIRS":          6,
 	}
 )
 
@@ -1119,7 +1122,9 @@ type Stage struct {
 	Efficiency []float64 `protobuf:"fixed64,7,rep,packed,name=efficiency,proto3" json:"efficiency,omitempty"`
 	// Racks with a copy of the block of each task, three of each, -1 in place of one that there is not. Empty where the
 	// policy places blocks.
-	Replicas      []int32 `protobuf:"varint,8,rep,packed,name=replicas,proto3" json:"replicas,omitempty"`
+	Replicas []int32 `protobuf:"varint,8,rep,packed,name=replicas,proto3" json:"replicas,omitempty"`
+	// Where each task runs; empty where the policy places them. Of all stages of a job, or of none.
+	Hosts         []int32 `protobuf:"varint,9,rep,packed,name=hosts,proto3" json:"hosts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1210,6 +1215,13 @@ func (x *Stage) GetReplicas() []int32 {
 	return nil
 }
 
+func (x *Stage) GetHosts() []int32 {
+	if x != nil {
+		return x.Hosts
+	}
+	return nil
+}
+
 type Edge struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Kind  EdgeKind               `protobuf:"varint,1,opt,name=kind,proto3,enum=lightloom.v1.EdgeKind" json:"kind,omitempty"`
@@ -1217,7 +1229,7 @@ type Edge struct {
 	From  uint32 `protobuf:"varint,2,opt,name=from,proto3" json:"from,omitempty"`
 	To    uint32 `protobuf:"varint,3,opt,name=to,proto3" json:"to,omitempty"`
 	Bytes int64  `protobuf:"varint,4,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// Fixed only.
+	// Fixed: between hosts. Pairs: between tasks, by their places in the two stages.
 	Flows []*Flow `protobuf:"bytes,5,rep,name=flows,proto3" json:"flows,omitempty"`
 	// The bytes flow while the tasks of both stages run; nobody waits for them to arrive. Not where fixed.
 	Stream bool `protobuf:"varint,6,opt,name=stream,proto3" json:"stream,omitempty"`
@@ -6743,7 +6755,7 @@ const file_api_proto_rawDesc = "" +
 	"\x04maps\x18\x03 \x01(\x05R\x04maps\x12\x18\n" +
 	"\areduces\x18\x04 \x01(\x05R\areduces\x12\x15\n" +
 	"\x06map_ns\x18\x05 \x01(\x03R\x05mapNs\x12\x1b\n" +
-	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\xdd\x01\n" +
+	"\treduce_ns\x18\x06 \x01(\x03R\breduceNs\"\xf3\x01\n" +
 	"\x05Stage\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
@@ -6756,7 +6768,8 @@ const file_api_proto_rawDesc = "" +
 	"\n" +
 	"efficiency\x18\a \x03(\x01R\n" +
 	"efficiency\x12\x1a\n" +
-	"\breplicas\x18\b \x03(\x05R\breplicas\"\x9d\x02\n" +
+	"\breplicas\x18\b \x03(\x05R\breplicas\x12\x14\n" +
+	"\x05hosts\x18\t \x03(\x05R\x05hosts\"\x9d\x02\n" +
 	"\x04Edge\x12*\n" +
 	"\x04kind\x18\x01 \x01(\x0e2\x16.lightloom.v1.EdgeKindR\x04kind\x12\x12\n" +
 	"\x04from\x18\x02 \x01(\rR\x04from\x12\x0e\n" +
@@ -7202,14 +7215,15 @@ const file_api_proto_rawDesc = "" +
 	"\x14MEMBER_CHANGE_REMOVE\x10\x02\x12\x19\n" +
 	"\x15MEMBER_CHANGE_PROMOTE\x10\x03\x12\x1b\n" +
 	"\x17MEMBER_CHANGE_INTRODUCE\x10\x04\x12\x1d\n" +
-	"\x19MEMBER_CHANGE_RAISE_LEVEL\x10\x05*\x9c\x01\n" +
+	"\x19MEMBER_CHANGE_RAISE_LEVEL\x10\x05*\xb1\x01\n" +
 	"\bEdgeKind\x12\x13\n" +
 	"\x0fEDGE_KIND_FIXED\x10\x00\x12\x1c\n" +
 	"\x18EDGE_KIND_SCATTER_GATHER\x10\x01\x12\x18\n" +
 	"\x14EDGE_KIND_ONE_TO_ONE\x10\x02\x12\x17\n" +
 	"\x13EDGE_KIND_BROADCAST\x10\x03\x12\x14\n" +
 	"\x10EDGE_KIND_FIELDS\x10\x04\x12\x14\n" +
-	"\x10EDGE_KIND_GLOBAL\x10\x05*\x81\x01\n" +
+	"\x10EDGE_KIND_GLOBAL\x10\x05\x12\x13\n" +
+	"\x0fEDGE_KIND_PAIRS\x10\x06*\x81\x01\n" +
 	"\bJobPhase\x12\x19\n" +
 	"\x15JOB_PHASE_UNSPECIFIED\x10\x00\x12\x15\n" +
 	"\x11JOB_PHASE_WAITING\x10\x01\x12\x15\n" +

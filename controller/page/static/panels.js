@@ -12,7 +12,7 @@ export function Jobs({ look, selected, select, over }) {
     ${shown.length === 0 ? html`<p class="empty">${over ? "No job has arrived by this instant of the run." : html`No jobs yet. <code>lightloom submit FILE</code> submits some.`}</p>` : html`<div class="scroll" tabindex="0" role="region" aria-label="List of jobs"><table><thead><tr><th scope="col">job</th><th scope="col">state</th><th scope="col" class="num">sent</th><th scope="col" class="num">time</th></tr></thead>
     <tbody>${shown.map((j) => html`<tr key=${j.id} class=${selected && selected.kind === "job" && selected.id === j.id ? "on" : ""}>
       <td><button class="link" onClick=${() => select({ kind: "job", id: j.id })}><i class="dot" style=${{ background: colour(j.id) }}></i>${jobName(j)}</button></td>
-      <td class=${j.why ? "warn" : ""}>${j.why || j.state}</td>
+      <td class=${j.why ? "warn" : ""}>${j.why || (j.phase ? "phase " + j.phase : j.state)}</td>
       <td class="num">${j.bytes > 0 ? html`<${Bar} part=${j.ended >= 0 ? 1 : share(j.bytes - j.left, j.bytes)} label=${`${bytes(j.bytes)}, ${bytes(j.left)} left`} />` : ""}<span class="after">${j.bytes > 0 && j.ended < 0 ? `${bytes(j.bytes - j.left)} of ` : ""}${bytes(j.bytes)}</span></td>
       <td class="num">${seconds((j.ended < 0 ? look.head.now : j.ended) - j.arrived)}</td></tr>`)}</tbody></table></div>`}
     ${left > 0 && html`<p class="quiet">${plural(left, "job")} that ended before are not listed here: <code>lightloom jobs</code>.</p>`}
@@ -105,7 +105,7 @@ function Chosen({ f, look, selected, act, can, select }) {
   if (!j) return html`<div class="cardhead"><h2 id="chosen">Job ${selected.id}</h2><p class="quiet">it is not among the latest</p></div>`;
   const byRack = new Map();
   for (const x of j.hosts) byRack.set(f.host_racks[x], [...(byRack.get(f.host_racks[x]) || []), f.names[f.hosts[x]]]);
-  return html`<div class="cardhead"><h2 id="chosen"><i class="dot" style=${{ background: colour(j.id) }}></i>${jobName(j)}</h2><p class="quiet">job ${j.id}${j.user ? ` of ${j.user}` : ""}, ${j.why || j.state}</p>
+  return html`<div class="cardhead"><h2 id="chosen"><i class="dot" style=${{ background: colour(j.id) }}></i>${jobName(j)}</h2><p class="quiet">job ${j.id}${j.user ? ` of ${j.user}` : ""}, ${j.why || j.state}${j.phase ? `, phase ${j.phase}` : ""}</p>
     <div class="choices">${can.has("cancel") && j.ended < 0 && html`<button onClick=${() => act("cancel", { job: j.id })}>Cancel</button>`}</div></div>
     <dl class="pairs"><dt>arrived</dt><dd>${seconds(j.arrived)}</dd><dt>waited for a place</dt><dd>${j.placed < 0 ? (j.tasks ? seconds(look.head.now - j.arrived) + " so far" : "–") : seconds(j.placed - j.arrived)}</dd><dt>started</dt><dd>${seconds(j.started)}</dd><dt>ended</dt><dd>${seconds(j.ended)}</dd>
     ${j.deadline > 0 && html`<dt>deadline</dt><dd>${seconds(j.deadline)} after its arrival</dd>`}<dt>tasks</dt><dd>${count(j.tasks_ended)} of ${count(j.tasks)} ended</dd><dt>coflows</dt><dd>${count(j.coflows_ended)} of ${count(j.coflows)} sent</dd><dt>bytes</dt><dd>${bytes(j.bytes)}, ${bytes(j.left)} left</dd><dt>circuits</dt><dd>${j.circuits.length || "none"}</dd></dl>

@@ -31,7 +31,7 @@ func parts(t testing.TB) map[string]filler {
 	}
 	return map[string]filler{"bvn": BvN(), "solstice": Solstice(), "eclipse": Eclipse(), "edmonds": Edmonds(),
 		"edmonds-backlog": Edmonds().FromBacklog(),
-		"rotor":           Rotor(), "rotor-vlb": RotorVLB{}, "static": Static{}, "schedule": FromFile(s)}
+		"rotor":           Rotor(), "rotor-vlb": RotorVLB{}, "static": Static{}, "phases": &Phases{}, "schedule": FromFile(s)}
 }
 
 func ask(f filler, v *controller.View) *controller.Plan {

@@ -1,7 +1,7 @@
 // Package collectives has experiments on collectives fitted to circuits, and on circuits that move between the phases
 // of a training job.
 //
-// They run on plain numbers. No packet is sent, and no time passes.
+// They run on plain numbers, but for the factorial, which runs on the simulator. No packet is sent.
 package collectives
 
 import (
@@ -29,6 +29,9 @@ func Experiments() []experiment.Experiment {
 		{Name: "training-circuits", Doc: "circuits that move between the phases of a training job, over reconfiguration " +
 			"delays", Source: "jobs of stated sizes: dense 7 B and 70 B, MoE 8×7 B", Seeds: 1, Only: experiment.SendsNothing,
 			Run: runTraining},
+		{Name: "training-factorial", Doc: "place × collective × circuits × routes of training jobs, and joint, " +
+			"which chooses place, collective and circuits at once", Source: "five jobs of stated sizes", Seeds: 10,
+			Only: "its 5,000 runs would take hours in real time; bench/training has such jobs on packets", Run: runFactorial},
 	}
 }
 
