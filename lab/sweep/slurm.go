@@ -42,6 +42,8 @@ const (
 	aTask = time.Minute
 	// mostTasks bounds an array: Slurm takes 1,001 unless it is told otherwise.
 	mostTasks = 1000
+	// seldom is how many looks at the results come to one at the queue, which costs slurmctld and this machine more.
+	seldom = 5
 	// patience is how long Slurm may be out of reach while its tasks run.
 	patience = 10 * time.Minute
 )
@@ -247,7 +249,8 @@ func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks in
 			}
 		}
 	}
-	for over := false; ; {
+	over := false
+	for looks := 1; ; looks++ {
 		left = slices.DeleteFunc(left, func(k Key) bool {
 			if !x.Sweep.Folder.has(k) {
 				return false
@@ -260,6 +263,12 @@ func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks in
 		}
 		if over {
 			return x.words(tasks)
+		}
+		if looks%seldom != 0 {
+			if err := x.Pause(ctx); err != nil {
+				return err
+			}
+			continue
 		}
 		err := x.ask(ctx, func() error {
 			out, err := x.Call(ctx, "squeue", "--noheader", "--jobs="+job, "--format=%T")

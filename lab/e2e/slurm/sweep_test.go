@@ -54,8 +54,8 @@ func TestSweep(t *testing.T) {
 	began := time.Now()
 	through := c.measure(func() { c.shell(append(sweep, "whole")...) })
 	net := through - time.Duration(idle*float64(time.Since(began)))
-	t.Logf("processor time of 200 runs: %v locally, %v through Slurm, of which the cluster takes %v anyway: %+.1f %%", alone,
-		through, through-net, 100*(float64(net)/float64(alone)-1))
+	t.Logf("processor time of 200 runs: %v locally, %v through Slurm, of which the cluster takes %v anyway: %+.1f %%",
+		alone, through, through-net, 100*(float64(net)/float64(alone)-1))
 	c.sameReports("whole")
 
 	seed := uint64(time.Now().UnixNano())
