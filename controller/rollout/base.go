@@ -155,9 +155,9 @@ func (b *Base) Devices() []southbound.DeviceID {
 // Rules returns what a packet switch should hold while the circuits given (by input, NoPort for none)
 // are steered to.
 func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbound.Rule {
-	out := slices.Clone(b.rules[d])
+	var more []southbound.Rule
 	if b.standing {
-		out = append(out, b.standingRules(d)...)
+		more = b.standingRules(d)
 	}
 	for in, to := range steered {
 		if to == southbound.NoPort || b.tor(southbound.Port(in)) != d {
@@ -165,12 +165,11 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 		}
 		rules := b.CircuitRules(southbound.Port(in), to)
 		if b.pod {
-			rules = b.carrierRules(out, southbound.Port(in), to)
+			rules = b.carrierRules(d, more, southbound.Port(in), to)
 		}
-		out = append(out, rules...)
+		more = append(more, rules...)
 	}
-	sortRules(out)
-	return out
+	return inserted(b.rules[d], more)
 }
 
 // SteerAll has circuits carry untagged packets too: those of senders that do not know the controller.
@@ -222,14 +221,15 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 	return b.circuitRules(in, out)
 }
 
-// carrierRules are CircuitRules of a circuit of a pod, unless it leads back to its own cube or there are rules for its
-// racks already. Circuits between two cubes come and go without a change of tables but for the first.
-func (b *Base) carrierRules(there []southbound.Rule, in, out southbound.Port) []southbound.Rule {
+// carrierRules are CircuitRules of a circuit of a pod, unless it leads back to its own cube or the table or more has
+// rules for its racks already. Circuits between two cubes come and go without a change of tables but for the first.
+func (b *Base) carrierRules(d southbound.DeviceID, more []southbound.Rule, in, out southbound.Port) []southbound.Rule {
 	if b.tor(in) == b.tor(out) {
 		return nil
 	}
 	rules := b.circuitRules(in, out)
-	if slices.ContainsFunc(there, func(r southbound.Rule) bool { return r.Match == rules[0].Match }) {
+	same := func(r southbound.Rule) bool { return r.Match == rules[0].Match }
+	if slices.ContainsFunc(more, same) || slices.ContainsFunc(b.rules[d], same) {
 		return nil
 	}
 	return rules
