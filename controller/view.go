@@ -57,6 +57,9 @@ type View struct {
 // Pace is how fast things go.
 type Pace struct {
 	Turnover time.Duration // when a job with tasks was placed, or one ended, last; 0: never
+	// TaskChanges grows with every change to jobs, their tasks, slots and lost hosts; 0: nobody counts. It is not
+	// replicated: two leaders can have counted differently.
+	TaskChanges uint64 `json:"-"`
 	// Deltas are the expected reconfiguration delays by OCS port, where OCSes differ; nil: all have View.Delta.
 	Deltas []time.Duration `json:",omitempty"`
 }

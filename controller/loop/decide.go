@@ -80,7 +80,7 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 	d := &l.decider
 	v := &d.view
 	v.Changed, v.Touched, v.Links = l.cables.changed, l.cables.pairs, d.meters.links
-	v.Now, v.Seed, v.Paths = now, l.cfg.Seed, l.cfg.Paths
+	v.Now, v.Seed, v.Paths, v.TaskChanges = now, l.cfg.Seed, l.cfg.Paths, s.TaskChanges()
 	v.Delta, v.ElephantThreshold = s.ReconfigurationDelay(l.cfg.Delta), l.cfg.ElephantThreshold
 	v.Deltas = s.ReconfigurationDelays(v.Deltas[:0], l.cfg.Deltas)
 	v.Traffic = d.traffic.Traffic(l.fabric.Racks)

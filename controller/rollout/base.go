@@ -159,9 +159,9 @@ func (b *Base) Devices() []southbound.DeviceID {
 // Rules returns what a packet switch should hold while the circuits given (by input, NoPort for none)
 // are steered to.
 func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbound.Rule {
-	out := slices.Clone(b.rules[d])
+	var more []southbound.Rule
 	if b.standing {
-		out = append(out, b.standingRules(d)...)
+		more = b.standingRules(d)
 	}
 	var before map[int32]int // circuits to a cube, of a pod
 	if b.circuits != nil {
@@ -172,15 +172,14 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 			continue
 		}
 		if b.circuits == nil {
-			out = append(out, b.CircuitRules(southbound.Port(in), to)...)
+			more = append(more, b.CircuitRules(southbound.Port(in), to)...)
 			continue
 		}
 		dst := b.fabric.OCSRack(int32(to))
-		out = append(out, b.parallelRules(out, southbound.Port(in), to, before[dst])...)
+		more = append(more, b.parallelRules(d, more, southbound.Port(in), to, before[dst])...)
 		before[dst]++
 	}
-	sortRules(out)
-	return out
+	return inserted(b.rules[d], more)
 }
 
 // SteerAll has circuits carry untagged packets too: those of senders that do not know the controller.
@@ -234,8 +233,9 @@ func (b *Base) CircuitRules(in, out southbound.Port) []southbound.Rule {
 
 // parallelRules are those of the i-th circuit from one cube of a pod to another: the first carries the circuit's tag
 // and what has none, each of the others a tag of its own. There are none where it leads back to its own cube, where
-// tags have run out, or where a path has its tag.
-func (b *Base) parallelRules(there []southbound.Rule, in, out southbound.Port, i int) []southbound.Rule {
+// tags have run out, or where a path, or a rule in more, has its tag.
+func (b *Base) parallelRules(d southbound.DeviceID, more []southbound.Rule, in, out southbound.Port,
+	i int) []southbound.Rule {
 	if b.tor(in) == b.tor(out) || i >= len(b.circuits) {
 		return nil
 	}
@@ -244,7 +244,8 @@ func (b *Base) parallelRules(there []southbound.Rule, in, out southbound.Port, i
 		rules = rules[:1]
 		rules[0].Tag = b.circuits[i]
 	}
-	if slices.ContainsFunc(there, func(r southbound.Rule) bool { return r.Match == rules[0].Match }) {
+	same := func(r southbound.Rule) bool { return r.Match == rules[0].Match }
+	if slices.ContainsFunc(more, same) || slices.ContainsFunc(b.rules[d], same) {
 		return nil
 	}
 	return rules

@@ -99,7 +99,7 @@ func Check(f *Fabric) error { return new(Checker).Check(f) }
 // since the last time that there was no fault.
 type Checker struct {
 	last *Fabric
-	met  []devices // by source and destination: whose tables packets of any tag have met
+	met  []devices // by source and destination: whose tables packets of any tag have met since there was a fault
 
 	wanted  *Fabric // of the last CheckWanted
 	base    *Base
@@ -112,6 +112,21 @@ type devices uint64
 func (d *devices) add(id southbound.DeviceID) { *d |= 1 << (id % 64) }
 
 func (d devices) has(id southbound.DeviceID) bool { return d&(1<<(id%64)) != 0 }
+
+// difference is who treats some packets to one rack otherwise than before, and those of which tags.
+type difference struct {
+	at   devices
+	tags uint64 // modulo 64
+}
+
+func (d *difference) add(at southbound.DeviceID, tag southbound.Tag) {
+	if d.at.add(at); tag == southbound.AnyTag {
+		d.tags = ^uint64(0)
+	}
+	d.tags |= 1 << (tag % 64)
+}
+
+func (d *difference) has(tag southbound.Tag) bool { return d.tags&(1<<(tag%64)) != 0 }
 
 // CheckWanted checks the tables that a base wants while circuits are steered to. It derives those anew that may have
 // changed since it was last called.
@@ -145,21 +160,24 @@ func (c *Checker) Check(f *Fabric) error {
 	if err := checkOCSes(f); err != nil {
 		return err
 	}
-	changed := c.changed(f)
-	if c.last == nil {
+	changed, to := c.changed(f)
+	anew := c.last == nil
+	if anew {
 		c.met = make([]devices, f.Racks*f.Racks)
 	}
 	c.last = nil // a fault is found again
 	tags := max(southbound.Tags, southbound.PathTag(f.Spec.PathsKept()-1)+1)
 	var way []pathmap.LinkID
 	for s := range f.Racks {
-		for d := range f.Racks {
+		for _, d := range to {
 			met := &c.met[s*f.Racks+d]
-			if s == d || *met != 0 && *met&changed[d] == 0 {
+			if s == d || !anew && *met&changed[d].at == 0 {
 				continue
 			}
-			*met = 0
 			for tag := southbound.TagDefault; tag < tags; tag++ {
+				if !changed[d].has(tag) {
+					continue
+				}
 				var err error
 				if way, err = f.walk(way[:0], met, southbound.RackID(s), southbound.RackID(d), tag); err != nil {
 					return err
@@ -189,24 +207,27 @@ func checkOCSes(f *Fabric) error {
 	return nil
 }
 
-// changed returns, by destination rack, the devices that treat some packet to it otherwise than the last time, and
-// forgets that time where the fabric is another.
-func (c *Checker) changed(f *Fabric) []devices {
-	changed := make([]devices, f.Racks)
+// changed returns, by destination rack, what is treated otherwise than the last time, and the racks to which something
+// is. It forgets that time where the fabric is another: all is new there.
+func (c *Checker) changed(f *Fabric) (changed []difference, to []int) {
+	changed = make([]difference, f.Racks)
 	if c.last != nil && (c.last.Fabric != f.Fabric || !slices.Equal(c.last.Dark, f.Dark)) {
 		c.last = nil
 	}
 	if c.last == nil {
-		return changed
+		for d := range changed {
+			changed[d].tags, to = ^uint64(0), append(to, d)
+		}
+		return changed, to
 	}
 	for n, rules := range f.Rules {
 		if d, last := southbound.DeviceID(n), c.last.Rules[n]; !same(rules, last) {
 			diff := Diff(rules, last)
 			for i := range diff.Rules {
-				changed[diff.Rules[i].Dst].add(d)
+				changed[diff.Rules[i].Dst].add(d, diff.Rules[i].Tag)
 			}
 			for i := range diff.Drop {
-				changed[diff.Drop[i].Dst].add(d)
+				changed[diff.Drop[i].Dst].add(d, diff.Drop[i].Tag)
 			}
 		}
 	}
@@ -215,16 +236,21 @@ func (c *Checker) changed(f *Fabric) []devices {
 			f.changedBy(in, changed)
 		}
 	}
-	return changed
+	for d := range changed {
+		if changed[d].at != 0 {
+			to = append(to, d)
+		}
+	}
+	return changed, to
 }
 
 // changedBy adds a ToR for the destinations of its rules that lead into an OCS input whose circuit has changed. Rules
 // that led there the last time and no longer do are found as changed themselves.
-func (f *Fabric) changedBy(in int, changed []devices) {
+func (f *Fabric) changedBy(in int, changed []difference) {
 	d, uplink := f.ToRNode[f.OCSRack(int32(in))], southbound.Port(f.OCSUplink[in])
 	for i := range f.Rules[d] {
 		if r := &f.Rules[d][i]; r.Primary == uplink || r.Backup == uplink {
-			changed[r.Dst].add(d)
+			changed[r.Dst].add(d, r.Tag)
 		}
 	}
 }

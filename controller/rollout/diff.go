@@ -15,6 +15,24 @@ func sortRules(r []southbound.Rule) {
 	slices.SortFunc(r, func(a, b southbound.Rule) int { return compareMatch(a.Match, b.Match) })
 }
 
+// inserted returns a sorted table with some more rules. Several for one match, as two circuits between two racks have,
+// come as sortRules leaves them.
+func inserted(table, more []southbound.Rule) []southbound.Rule {
+	out := append(make([]southbound.Rule, 0, len(table)+len(more)), table...)
+	for i := range more {
+		at, there := slices.BinarySearchFunc(out, more[i].Match, func(r southbound.Rule, m southbound.Match) int {
+			return compareMatch(r.Match, m)
+		})
+		if there {
+			out = append(append(out[:0], table...), more...)
+			sortRules(out)
+			return out
+		}
+		out = slices.Insert(out, at, more[i])
+	}
+	return out
+}
+
 // Diff returns the change that makes seen into wanted, both sorted by match. It is empty if they are
 // the same.
 func Diff(wanted, seen []southbound.Rule) southbound.Change {

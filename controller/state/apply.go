@@ -23,8 +23,28 @@ func (s *State) Apply(e *Entry) error {
 	if err := s.apply(e); err != nil {
 		return fmt.Errorf("apply %v at %v: %w", e.Kind, e.At, err)
 	}
+	if s.changesTasks(e) {
+		s.taskChanges++
+	}
 	s.d.At = max(s.d.At, e.At)
 	return nil
+}
+
+// TaskChanges grows with every change to jobs, their tasks, slots and lost hosts, and is above 0. It is not replicated.
+func (s *State) TaskChanges() uint64 { return s.taskChanges }
+
+// changesTasks reports whether an entry that has been applied can have changed jobs, tasks, slots or lost hosts, and
+// not circuits, routes and bytes alone.
+func (s *State) changesTasks(e *Entry) bool {
+	switch e.Kind {
+	case Routed, Withdrawn, CircuitReserved, CircuitReservationBegun, CircuitReservationEnded, CircuitIntended,
+		CircuitSettled, CircuitDropped, Planned, BandwidthReserved, BandwidthReleased, AdmissionDecided:
+		return false
+	case CoflowStarted, HostFlowEnded:
+		c := s.Coflow(e.Coflow)
+		return c == nil || c.Block || c.Ended != Unset
+	}
+	return true
 }
 
 // ApplyAll applies a batch. It ignores stale entries; the first other error is returned, and the rest

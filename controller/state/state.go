@@ -205,8 +205,9 @@ type watched struct {
 
 // published is what others are told while entries are applied.
 type published struct {
-	counts  atomic.Pointer[Counts]
-	observe func(*Entry) // nil: nobody is told
+	counts      atomic.Pointer[Counts]
+	observe     func(*Entry) // nil: nobody is told
+	taskChanges uint64
 }
 
 // unplaced are the jobs that have not been placed, sorted.
@@ -317,6 +318,7 @@ func (s *State) Restore(b []byte) error {
 
 // derive rebuilds what follows from d.
 func (s *State) derive() {
+	s.taskChanges++
 	s.requests, s.bandwidthRequests = index(s.d.Requests), index(s.d.BandwidthRequests)
 	s.frozen, s.sharedTasks, s.sharedMoves = 0, false, false
 	s.deriveReservedBandwidth()

@@ -75,9 +75,11 @@ func (w *walk) step() {
 	e.At = w.now
 	var before [32]byte
 	look := w.r.IntN(8) == 0 // a digest costs more than everything else here
+	var seen string
 	if look {
-		before = w.s.Digest()
+		before, seen = w.s.Digest(), w.placing()
 	}
+	counted := w.s.TaskChanges()
 	var sized pathmap.Bytes
 	if e.Kind == state.HostFlowEnded {
 		sized = w.s.Coflow(e.Coflow).Columns.Size[e.Row]
@@ -94,6 +96,10 @@ func (w *walk) step() {
 			w.t.Fatalf("seed %d: %+v: %v", w.seed, e, err)
 		}
 		return
+	}
+	if look && w.s.TaskChanges() == counted && w.placing() != seen {
+		w.t.Fatalf("seed %d: %v changes what tasks are placed by, and is not counted:\n%s\n%s", w.seed, e.Kind, seen,
+			w.placing())
 	}
 	switch e.Kind {
 	case state.JobAccepted:
@@ -119,6 +125,25 @@ func (w *walk) step() {
 	if w.r.IntN(10) == 0 {
 		w.freeze()
 	}
+}
+
+// placing writes down what policies see that can change where tasks could go, but for the load of links.
+func (w *walk) placing() string {
+	var v controller.View
+	w.s.FillView(&v, nil)
+	out := fmt.Sprintln(v.Free, v.VCPUs, v.Lost)
+	for _, j := range v.Waiting {
+		out += fmt.Sprintln("waiting", j.ID)
+	}
+	for i := range v.Evicted {
+		e := &v.Evicted[i]
+		out += fmt.Sprintln("evicted", e.Job.ID, e.Hosts, e.Ended)
+	}
+	for i := range v.Partial {
+		p := &v.Partial[i]
+		out += fmt.Sprintf("partial %d %v %+v %v %v\n", p.Job.ID, p.Hosts, p.Tasks, p.Waits, p.PolicyState)
+	}
+	return out
 }
 
 // freeze wants what was frozen some time ago to be what it was, and what it hashes to what its snapshot

@@ -241,9 +241,15 @@ func (g *gatherer) remains(r *rows, b *bucket, p *pair) {
 func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pathmap.Bytes) time.Duration {
 	first := [2]int{int(g.v.Fabric.FirstHost[b.in]), int(g.v.Fabric.FirstHost[b.out])}
 	racks := [2]int{int(b.in), int(b.out)}
-	d := g.v.Wire(total).Over(min(g.ends[b.in].up, g.ends[b.out].down))
+	rate := min(g.ends[b.in].up, g.ends[b.out].down)
+	d := g.v.Wire(total).Over(rate)
 	for side, hosts := range [2][]southbound.HostID{r.src, r.dst} {
 		n := g.v.Fabric.HostsOf(racks[side])
+		if !slices.ContainsFunc(g.nic[first[side]:first[side]+n], func(nic [2]pathmap.BitsPerSecond) bool {
+			return nic[side] < rate
+		}) {
+			continue // no host of the rack is slower than the circuit
+		}
 		g.sum = slices.Grow(g.sum[:0], n)[:n]
 		clear(g.sum)
 		for _, row := range b.rows {

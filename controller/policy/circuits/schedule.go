@@ -81,8 +81,10 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	if !s.byPort {
 		n := southbound.Port(cmp.Or(s.racks, s.table.size()))
 		slices.SortFunc(todo, func(a, b pair) int {
-			return cmp.Or(cmp.Compare(b.need, a.need), cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n),
-				cmp.Compare(a.in, b.in))
+			if a.need != b.need { // as nearly always
+				return cmp.Compare(b.need, a.need)
+			}
+			return cmp.Or(cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
 		})
 	}
 	s.todo, s.book = todo, nil

@@ -24,6 +24,7 @@ type Corral struct {
 	Plan map[string][]int32 // racks by the name of a job; nil: none was made beforehand
 
 	cache blockCache
+	last  fruitless
 }
 
 // Wants implements the part's list of events.
@@ -31,7 +32,7 @@ func (*Corral) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (c *Corral) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(incremental(v, p, c.data, (*slotAllocator).corral), p)
+	spread(incremental(v, p, &c.last, c.data, (*slotAllocator).corral), p)
 }
 
 // data gives a planned job one copy of each block on its racks, and the others anywhere.
@@ -148,6 +149,7 @@ func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 
 // releases is, by rack, when each slot is estimated to come free, from now.
 func (y *slotAllocator) releases() guideline.Releases {
+	y.timed = true
 	f := y.v.Fabric
 	out := make(guideline.Releases, f.Racks)
 	for r := range out {
@@ -195,6 +197,7 @@ func (y *slotAllocator) corralJob(w *work) bool {
 			return true
 		}
 		if y.v.Now-w.last < Delay {
+			y.timed = y.timed || !source
 			continue
 		}
 		if source && y.sourceTask(w, k) || !source && y.anywhere(w, k, task) {

@@ -33,6 +33,7 @@ type CoScheduler struct {
 	Strict bool
 
 	cache blockCache
+	last  fruitless
 }
 
 // Wants implements the part's list of events.
@@ -41,7 +42,7 @@ func (*CoScheduler) Wants() controller.KindSet { return incrementalWants() }
 // Fill places jobs.
 func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), plans: map[controller.JobID]*planned{}}
-	rest := incremental(v, p, k.data, func(y *slotAllocator) {
+	rest := incremental(v, p, &c.last, k.data, func(y *slotAllocator) {
 		k.slotAllocator = y
 		y.serve(k.next)
 	})
@@ -102,7 +103,7 @@ func (k *schedulingPass) data(y *slotAllocator, w *work) []southbound.RackID {
 
 // planned is what is known of a job in this decision.
 type planned struct {
-	heavy   bool
+	heavy   bool  // it is shuffle-heavy, as far as is known
 	racks   int   // R_map
 	used    []int // maps by rack
 	left    []int // reduces that the best schedule has left for a rack
@@ -120,10 +121,7 @@ func (k *schedulingPass) plan(w *work) *planned {
 	if !k.guided(k.v) {
 		return p
 	}
-	if p.racks = k.mapRacks(w.job); w.job.Predicted == nil {
-		p.racks = k.cluster.DataRacks(k.learnt(w)) // its blocks stay where the first SIR had them
-	}
-	p.heavy = k.heavy(w)
+	p.racks, p.heavy = k.sized(w)
 	for s := range w.open {
 		if !w.source(s) {
 			continue
@@ -137,14 +135,14 @@ func (k *schedulingPass) plan(w *work) *planned {
 	return p
 }
 
-// heavy reports whether a job is shuffle-heavy as far as is known: by its prediction, by the ratio that
-// its maps show, or by the ratio that is assumed until one has ended.
-func (k *schedulingPass) heavy(w *work) bool {
-	if w.job.Predicted != nil {
-		return k.cluster.Heavy(w.job.Predicted.Shuffle)
+// sized returns R_map of a job and whether it is shuffle-heavy: by its prediction, by the ratio that its maps show, or
+// by the ratio that is assumed until one has ended. Its blocks stay where the first ratio had them.
+func (k *schedulingPass) sized(w *work) (racks int, heavy bool) {
+	if q := w.job.Predicted; q != nil {
+		return k.mapRacks(w.job), k.cluster.Heavy(q.Shuffle)
 	}
 	all, sir := k.learnt(w)
-	return k.cluster.Heavy(pathmap.Bytes(float64(all) * sir))
+	return k.cluster.DataRacks(all, sir), k.cluster.Heavy(pathmap.Bytes(float64(all) * sir))
 }
 
 // learnt is a job's input and its SIR by the maps that have ended (section IV-D.1).

@@ -54,7 +54,7 @@ func (d *Dawn) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return d.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	v = incremental(v, p, data, n.serve)
+	v = incremental(v, p, nil, data, n.serve)
 	if n.wake > v.Now {
 		p.Wake = min(p.Wake, n.wake)
 	}

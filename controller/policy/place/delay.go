@@ -6,6 +6,8 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/guideline"
+	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -167,10 +169,15 @@ func (y *slotAllocator) hadoopJob(w *work) bool {
 }
 
 // incremental places the tasks of incremental jobs with serve, and returns the view that is left for
-// the others. data returns the racks of a job's blocks.
-func incremental(v *controller.View, p *controller.Plan,
+// the others. data returns the racks of a job's blocks. With a memory of the last decision it looks at no job
+// where nothing can have become possible since; nil: it always looks.
+func incremental(v *controller.View, p *controller.Plan, last *fruitless,
 	data func(y *slotAllocator, w *work) []southbound.RackID,
 	serve func(y *slotAllocator)) *controller.View {
+	if last.holds(v) {
+		p.Wake = min(p.Wake, last.wake)
+		return rest(v, usable(v.Free))
+	}
 	y := newSlotAllocator(v)
 	if y == nil {
 		return v
@@ -183,7 +190,29 @@ func incremental(v *controller.View, p *controller.Plan,
 		}
 	}
 	serve(y)
+	before, wake := len(p.Place), y.wake()
 	y.places(p)
-	p.Wake = min(p.Wake, y.wake())
-	return y.rest()
+	p.Wake = min(p.Wake, wake)
+	if last != nil {
+		*last = fruitless{}
+		if len(p.Place) == before && !y.timed {
+			*last = fruitless{v.TaskChanges, v.Fabric, v.Delta, v.ElephantThreshold, wake}
+		}
+	}
+	return rest(v, y.free)
+}
+
+// fruitless is a decision in which no task of an incremental job could be placed, by all that it rested on.
+type fruitless struct {
+	changes  uint64 // View.TaskChanges; 0: there was none such
+	fabric   *topo.Fabric
+	delta    time.Duration
+	elephant pathmap.Bytes
+	wake     time.Duration // when a job has waited long enough to read from afar
+}
+
+// holds reports whether the same decision would be fruitless now.
+func (f *fruitless) holds(v *controller.View) bool {
+	return f != nil && f.changes != 0 && v.Now < f.wake &&
+		*f == fruitless{v.TaskChanges, v.Fabric, v.Delta, v.ElephantThreshold, f.wake}
 }

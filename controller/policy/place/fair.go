@@ -11,14 +11,17 @@ import (
 //
 // Whole jobs it spreads: each task goes to the host with the most free slots, among equals to the rack
 // with the most, among those to the first host from a start drawn for the job.
-type Fair struct{ cache blockCache }
+type Fair struct {
+	cache blockCache
+	last  fruitless
+}
 
 // Wants implements the part's list of events.
 func (*Fair) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(incremental(v, p, f.data, (*slotAllocator).fair), p)
+	spread(incremental(v, p, &f.last, f.data, (*slotAllocator).fair), p)
 }
 
 func (f *Fair) data(y *slotAllocator, w *work) []southbound.RackID {

@@ -31,7 +31,7 @@ func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder,
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return x.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	return incremental(v, p, data, func(y *slotAllocator) {
+	return incremental(v, p, nil, data, func(y *slotAllocator) {
 		y.serve(func(u *user) bool {
 			return slices.ContainsFunc(u.works, func(w *work) bool {
 				return plan != nil && y.planned(w, plan) || y.piece(w, find)

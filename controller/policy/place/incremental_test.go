@@ -656,7 +656,7 @@ func TestHeavyByWhatMapsShow(t *testing.T) {
 				Waits: []bool{false, true}}}}
 		c := &CoScheduler{}
 		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v)}
-		if got := k.heavy(k.works[0]); got != tc.want {
+		if _, got := k.sized(k.works[0]); got != tc.want {
 			t.Errorf("a shuffle of %d bytes, %d of 10 maps ended: heavy %v", tc.shuffle, tc.ended, got)
 		}
 	}

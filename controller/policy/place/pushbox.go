@@ -57,7 +57,7 @@ func (k *Packer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return k.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	spread(incremental(v, p, data, func(y *slotAllocator) { k.pack(v, y) }), p)
+	spread(incremental(v, p, nil, data, func(y *slotAllocator) { k.pack(v, y) }), p)
 }
 
 // pack is one invocation of the scheduler.

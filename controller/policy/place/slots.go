@@ -24,6 +24,8 @@ type slotAllocator struct {
 	alive     []southbound.HostID
 	standing  []bool // by rack: one of its hosts is alive
 
+	timed bool // what could be placed hangs on the time, and not on what has changed alone
+
 	order []int32         // of soonest
 	half  []time.Duration // of soonest
 
@@ -89,9 +91,8 @@ func newSlotAllocator(v *controller.View) *slotAllocator {
 		y.reread(w)
 		y.own(w)
 	}
-	y.free, y.rack = slices.Clone(v.Free), make([]int32, v.Fabric.Racks)
+	y.free, y.rack = usable(v.Free), make([]int32, v.Fabric.Racks)
 	for h := range y.free {
-		y.free[h] = max(y.free[h], 0)
 		y.rack[v.Fabric.HostRack[h]] += y.free[h]
 	}
 	y.slots = len(y.alive) * v.Fabric.Spec.Slots
@@ -302,18 +303,27 @@ func (y *slotAllocator) places(p *controller.Plan) {
 	}
 }
 
-// rest returns the view with the slots that are left and without incremental jobs: what the placement
+// rest returns a view with the slots that are left and without incremental jobs: what the placement
 // of gang-scheduled jobs sees.
-func (y *slotAllocator) rest() *controller.View {
-	v := *y.v
-	v.Free = y.free
+func rest(of *controller.View, free []int32) *controller.View {
+	v := *of
+	v.Free = free
 	v.Waiting = nil
-	for _, j := range y.v.Waiting {
+	for _, j := range of.Waiting {
 		if !j.Incremental {
 			v.Waiting = append(v.Waiting, j)
 		}
 	}
 	return &v
+}
+
+// usable returns free slots by host, none where there are fewer than none.
+func usable(free []int32) []int32 {
+	out := slices.Clone(free)
+	for h := range out {
+		out[h] = max(out[h], 0)
+	}
+	return out
 }
 
 // serve gives slots away, a task at a time, to the user with the fewest running tasks, until no user
