@@ -43,7 +43,12 @@ func newKubernetes(cfg *rest.Config) (k kubernetes, err error) {
 // dialKubernetes returns clients of the API server, once that has answered.
 func dialKubernetes(ctx context.Context, path string) (k kubernetes, err error) {
 	path = cmp.Or(path, os.Getenv("KUBECONFIG"))
-	cfg, err := clientcmd.BuildConfigFromFlags("", path)
+	var cfg *rest.Config
+	if path == "" {
+		cfg, err = rest.InClusterConfig()
+	} else {
+		cfg, err = clientcmd.BuildConfigFromFlags("", path)
+	}
 	switch {
 	case errors.Is(err, rest.ErrNotInCluster):
 		return k, errors.New("this runs in no cluster: name one by --kubeconfig FILE")

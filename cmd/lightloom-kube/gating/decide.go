@@ -334,7 +334,7 @@ func sameHosts(names []string, hosts []site) bool {
 	return !slices.ContainsFunc(hosts, func(s site) bool { return !slices.Contains(names, s.host) })
 }
 
-// hostsFor returns the hosts of a group: those of its slice if all of them still do, else those where pods of it run and
+// hostsFor returns the hosts of a group: those of its slice if all of them still do, else those where its pods run and
 // others. Where there are not enough it returns a reason.
 func (d *decision) hostsFor(g *group) ([]site, string) {
 	if had := d.had(g); had != nil {

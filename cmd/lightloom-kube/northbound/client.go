@@ -92,6 +92,14 @@ func Dial(servers []string, keys string) (*Client, error) {
 	if len(servers) == 0 {
 		return nil, errors.New("dial controller: no address is given: write --server HOST:PORT")
 	}
+	for _, s := range servers {
+		if host, port, err := net.SplitHostPort(s); err != nil || host == "" || port == "" {
+			return nil, fmt.Errorf("dial controller %q: it is no address: write HOST:PORT", s)
+		}
+	}
+	if keys == "" {
+		return nil, errors.New("dial controller: it asks for a certificate: write --keys FILE")
+	}
 	cfg, err := readKeys(keys)
 	if err != nil {
 		return nil, err
@@ -99,9 +107,6 @@ func Dial(servers []string, keys string) (*Client, error) {
 	c := &Client{http: &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, ForceAttemptHTTP2: true,
 		IdleConnTimeout: time.Minute, TLSHandshakeTimeout: attempt}}}
 	for _, s := range servers {
-		if host, port, err := net.SplitHostPort(s); err != nil || host == "" || port == "" {
-			return nil, fmt.Errorf("dial controller %q: it is no address: write HOST:PORT", s)
-		}
 		c.bases = append(c.bases, "https://"+s)
 	}
 	return c, nil
