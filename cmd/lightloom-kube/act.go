@@ -28,15 +28,19 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 	plan := gating.Decide(w)
 	plan.Free = append(plan.Free, c.abandoned(plan.Orphans, now)...)
 	var errs []error
+	stays := map[string]bool{} // slices that are still there: their names cannot be asked for
 	for _, name := range plan.Free {
 		if err := c.north.Delete(ctx, name); err != nil {
+			stays[name] = true
 			errs = append(errs, fmt.Errorf("free slice %s: %w", name, err))
 			continue
 		}
 		c.say("freed slice %s", name)
 	}
 	for _, r := range plan.Ask {
-		errs = append(errs, c.ask(ctx, r, plan))
+		if !stays[r.Name] {
+			errs = append(errs, c.ask(ctx, r, plan))
+		}
 	}
 	for _, r := range plan.Release {
 		errs = append(errs, c.release(ctx, r))
