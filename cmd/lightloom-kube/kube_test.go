@@ -57,7 +57,7 @@ func program(t *testing.T) string {
 		return named
 	}
 	path := filepath.Join(t.TempDir(), "controlplane")
-	build := exec.Command("go", "build", "-mod=mod", "-o", path, ".")
+	build := exec.Command("go", "build", "-o", path, ".")
 	build.Dir, build.Env = "controlplane", append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the control plane: %v: %s", err, out)
