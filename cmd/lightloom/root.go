@@ -61,7 +61,7 @@ func newRoot(a actions, argv []string, stdin io.Reader, stdout, stderr io.Writer
 		switches.NewWire())
 	root.AddCommand(newTestbeds()...)
 	root.AddCommand(newReserving()...)
-	root.AddCommand(newSlice(), newExport(), newSlurm(a, argv), newTraining(), newPeers())
+	root.AddCommand(newSlice(), newExport(), newSlurm(a, argv), newKube(), newTraining(), newPeers())
 	root.AddCommand(newApply(), newSubmit(), newJobs(), newCancel(), newContext())
 	if a.experiment != nil {
 		root.AddCommand(newExperiment(a))
@@ -79,7 +79,7 @@ func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
 		{"Compare policies:", "demo replay rerun sweep compare report experiment policy training peers"},
 		{"Keep a fabric up:", "up down apply page exec status submit jobs cancel bandwidth reserve release slice fail " +
-			"heal fibre capture audit slurm"},
+			"heal fibre capture audit slurm kube"},
 		{"Control a lab:", "controller replica cluster context keys agent device circuit wire target switch"},
 		{"Look at networks:", "topology paths export clab mininet"},
 	}

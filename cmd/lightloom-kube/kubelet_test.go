@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"lightloom/cmd/lightloom-kube/gating"
+)
+
+// lasts is the annotation of a test's pods that says how long they run.
+const lasts = "test/lasts"
+
+// nodes makes a node of each host, and is their kubelet until the test ends: pods that are bound run, succeed after a
+// while, and go when they are deleted. They run nothing.
+func (s *servers) nodes(racks int) {
+	s.Helper()
+	for i := range 2 * racks {
+		s.node(fmt.Sprintf("h%d-%d", i/2, i%2), corev1.ConditionTrue)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		kubelets(ctx, s.admin)
+	}()
+	s.Cleanup(func() { cancel(); <-done })
+}
+
+// node makes a node, or says how it is.
+func (s *servers) node(name string, ready corev1.ConditionStatus) {
+	s.Helper()
+	nodes := s.admin.core.Nodes()
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	_, _ = nodes.Create(s.Context(), n, metav1.CreateOptions{}) // it may be there
+	now := metav1.Now()
+	n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: ready, Reason: "Test",
+		LastHeartbeatTime: now, LastTransitionTime: now}}
+	n.Status.Allocatable = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"),
+		corev1.ResourceMemory: resource.MustParse("8Gi"), corev1.ResourcePods: resource.MustParse("20")}
+	n.Status.Capacity = n.Status.Allocatable
+	await(s.T, "node "+name+" to take its status", func() bool {
+		had, err := nodes.Get(s.Context(), name, metav1.GetOptions{})
+		if err != nil {
+			return false
+		}
+		had.Status = n.Status
+		_, err = nodes.UpdateStatus(s.Context(), had, metav1.UpdateOptions{})
+		return err == nil
+	})
+}
+
+// kubelets watches pods until ctx ends.
+func kubelets(ctx context.Context, admin kubernetes) {
+	for ctx.Err() == nil {
+		w, err := admin.core.Pods("").Watch(ctx, metav1.ListOptions{})
+		if err != nil {
+			continue
+		}
+		for e := range w.ResultChan() {
+			if p, ok := e.Object.(*corev1.Pod); ok && p.Spec.NodeName != "" {
+				kubelet(ctx, admin, p)
+			}
+		}
+	}
+}
+
+func kubelet(ctx context.Context, admin kubernetes, p *corev1.Pod) {
+	phase := func(to string) {
+		_, _ = admin.core.Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType,
+			fmt.Appendf(nil, `{"status":{"phase":%q}}`, to), metav1.PatchOptions{}, "status")
+	}
+	switch {
+	case p.DeletionTimestamp != nil:
+		now := int64(0)
+		_ = admin.core.Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	case p.Status.Phase == corev1.PodPending:
+		phase("Running")
+	case p.Status.Phase == corev1.PodRunning:
+		d, _ := time.ParseDuration(p.Annotations[lasts])
+		time.AfterFunc(d, func() { phase("Succeeded") })
+	}
+}
+
+// job submits a Job whose pods carry the gate.
+func (s *servers) job(name string, pods int32, notes map[string]string) *batchv1.Job {
+	s.Helper()
+	indexed, never, off := batchv1.IndexedCompletion, int32(1000), false
+	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{Parallelism: &pods,
+		Completions: &pods, CompletionMode: &indexed, BackoffLimit: &never}}
+	if notes[lasts] == "" {
+		notes[lasts] = "1s"
+	}
+	j.Spec.Template.Annotations = notes
+	j.Spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, AutomountServiceAccountToken: &off,
+		SchedulingGates: []corev1.PodSchedulingGate{{Name: gating.Gate}},
+		Containers: []corev1.Container{{Name: "x", Image: "none", Resources: corev1.ResourceRequirements{
+			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}}
+	j, err := s.admin.batch.Jobs("default").Create(s.Context(), j, metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return j
+}
+
+// ended reports whether a Job is complete.
+func (s *servers) ended(name string) bool {
+	j, err := s.admin.batch.Jobs("default").Get(s.Context(), name, metav1.GetOptions{})
+	return err == nil && j.Status.CompletionTime != nil
+}
+
+// pods returns those of a Job.
+func (s *servers) pods(job string) []corev1.Pod {
+	l, err := s.admin.core.Pods("default").List(s.Context(), metav1.ListOptions{LabelSelector: "job-name=" + job})
+	if err != nil {
+		return nil
+	}
+	return l.Items
+}
+
+// reason returns why a Job's first pod waits, as its condition says.
+func (s *servers) reason(job string) (reason, message string) {
+	for _, p := range s.pods(job) {
+		for _, c := range p.Status.Conditions {
+			if c.Type == gating.Condition {
+				return c.Reason, c.Message
+			}
+		}
+	}
+	return "", ""
+}
