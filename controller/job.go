@@ -156,8 +156,8 @@ type Edge struct {
 // FollowsTasks reports whether the host flows of an edge depend on where tasks run, and its To waits for them.
 func (e *Edge) FollowsTasks() bool { return e.Kind != Fixed || e.Reads != nil }
 
-// Flow is payload between two hosts, or between two tasks of an edge of kind Pairs; Count is how many flows of the trace
-// it stands for (0 means 1).
+// Flow is payload between two hosts, or between two tasks of an edge of kind Pairs; Count is how many flows of the
+// trace it stands for (0 means 1).
 type Flow struct {
 	Src   southbound.HostID `json:"src"`
 	Dst   southbound.HostID `json:"dst"`

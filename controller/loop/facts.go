@@ -28,8 +28,8 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 		}
 		e := state.Entry{Kind: state.JobAccepted, At: now, Job: o.Job, Request: o.Request}
 		if !s.Admits(&e) {
-			l.pass.fail(fmt.Errorf("accept job %q: it has loads, reads, places of blocks or a slice, which some replica is "+
-				"too old for: %w", o.Job.Name, state.ErrLevel))
+			l.pass.fail(fmt.Errorf("accept job %q: it has loads, reads, places of blocks, a slice or hosts, which some replica "+
+				"is too old for: %w", o.Job.Name, state.ErrLevel))
 			continue
 		}
 		l.pass.add(e)

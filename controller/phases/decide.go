@@ -181,6 +181,14 @@ func (c *costs) work(p *Phase, from, to int) float64 {
 	return p.lasts(moving, send)
 }
 
+// Worth reports whether some demand is sent sooner over circuits that move, the delay included, than over those that
+// stand.
+func (f Fabric) Worth(d topoeng.Demand, standing, next topoeng.Topology) bool {
+	p := Phase{Forms: []Form{{Demand: d}}}
+	c := newCosts(f, []Phase{p}, []topoeng.Topology{standing, next})
+	return c.work(&p, 0, 1) < c.work(&p, 0, 0)
+}
+
 // once returns an iteration whose circuits never move.
 func (c *costs) once(k int) float64 {
 	sum := 0.0

@@ -35,12 +35,12 @@ type phasePlan struct {
 // Wants implements the part's list of events.
 func (*Phases) Wants() controller.KindSet {
 	return controller.Kinds(controller.JobArrived, controller.CoflowStarted, controller.CoflowEnded,
-		controller.FabricChanged, controller.WakeReached)
+		controller.FabricChanged, controller.WakeReached, controller.TrafficRead)
 }
 
 // Fill has the circuits of the phases that jobs are in reserved, and no other ones on their ports.
 func (x *Phases) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	if !v.Fabric.HasOCS() || v.Traffic != nil || v.Fabric.Spec.Pod() {
+	if !v.Fabric.HasOCS() || worthless(v) || v.Fabric.Spec.Pod() {
 		return
 	}
 	out := slices.Repeat([]southbound.Port{southbound.NoPort}, v.Fabric.OCSPorts()) // by input
@@ -49,19 +49,64 @@ func (x *Phases) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	slices.SortFunc(running, func(a, b controller.Running) int { return cmp.Compare(a.Job.ID, b.Job.ID) })
 	joined := newWavelengthAssignment(v)
 	ends := opticalPorts(v)
+	add := func(a, b southbound.Port) {
+		if ends[a].ok && ends[b].ok && out[a] == southbound.NoPort && in[b] == southbound.NoPort && joined.may(a, b) {
+			out[a], in[b] = b, a
+			if joined != nil {
+				joined.fix(a, b)
+			}
+		}
+	}
+	if v.Traffic != nil {
+		x.estimated(v, add)
+		x.reserve(v, p, out, in)
+		return
+	}
 	for i := range running {
 		if plan := x.plan(v, &running[i]); plan != nil {
-			plan.want(v, running[i].Job.ID, func(a, b southbound.Port) {
-				if ends[a].ok && ends[b].ok && out[a] == southbound.NoPort && in[b] == southbound.NoPort && joined.may(a, b) {
-					out[a], in[b] = b, a
-					if joined != nil {
-						joined.fix(a, b)
-					}
-				}
-			})
+			plan.want(v, running[i].Job.ID, add)
 		}
 	}
 	x.reserve(v, p, out, in)
+}
+
+// estimated takes an estimate of traffic for the phase that jobs are in, and has circuits move where that is sent
+// sooner for it, the delay included.
+func (x *Phases) estimated(v *controller.View, add func(in, out southbound.Port)) {
+	n := v.Fabric.Racks
+	standing := topoeng.NewTopology(n, v.Fabric.Spec.Planes())
+	for i := range v.Reserved {
+		if r := &v.Reserved[i]; begun(v, r) {
+			standing.Out[int(r.In)/n][int(r.In)%n] = int32(r.Out) % int32(n)
+		}
+	}
+	d := make(topoeng.Demand, n)
+	for i, row := range v.Traffic.Bytes {
+		d[i] = make([]float64, n)
+		for j, b := range row {
+			if i != j && b >= v.ElephantThreshold {
+				d[i][j] = float64(v.Wire(b))
+			}
+		}
+	}
+	f := phases.FabricOf(v.Fabric, v.Delta)
+	from, err := phases.Candidates(f, []phases.Phase{{Forms: []phases.Form{{Demand: d}}}})
+	if err != nil || x.Once && len(v.Reserved) > 0 || !f.Worth(d, standing, from[0]) {
+		return
+	}
+	eachCircuit(from[0], add)
+}
+
+// eachCircuit calls add for each circuit of a topology.
+func eachCircuit(t topoeng.Topology, add func(in, out southbound.Port)) {
+	n := southbound.Port(t.Pods)
+	for k, outs := range t.Out {
+		for i, j := range outs {
+			if j >= 0 {
+				add(southbound.Port(k)*n+southbound.Port(i), southbound.Port(k)*n+southbound.Port(j))
+			}
+		}
+	}
 }
 
 // plan returns what was decided for a job, or decides; nil for one without phases.
@@ -122,14 +167,7 @@ func (p *phasePlan) want(v *controller.View, job controller.JobID, add func(in, 
 	if now < 0 || now >= len(p.circuits) {
 		return
 	}
-	n := southbound.Port(p.fabric.Racks)
-	for k, outs := range p.topologies[p.circuits[now]].Out {
-		for i, j := range outs {
-			if j >= 0 {
-				add(southbound.Port(k)*n+southbound.Port(i), southbound.Port(k)*n+southbound.Port(j))
-			}
-		}
-	}
+	eachCircuit(p.topologies[p.circuits[now]], add)
 }
 
 // reserve brings reservations in line with what is wanted, by input and by output. Circuits that are in nobody's way

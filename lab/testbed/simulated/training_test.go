@@ -2,9 +2,11 @@ package simulated_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
+	"lightloom/controller/workload"
 	"lightloom/lab/labtest"
 	"lightloom/lab/scenario"
 	"lightloom/pathmap"
@@ -50,6 +52,44 @@ func TestTrainingCircuits(t *testing.T) {
 		if got < 2*tt.want || got > 2*tt.want+slack || len(o.State.Moves) != tt.moves {
 			t.Errorf("%s, dark for %s: %v with %d moves; want %v with %d", tt.policy, tt.dark, got, len(o.State.Moves),
 				2*tt.want, tt.moves)
+		}
+	}
+}
+
+// TestPinnedJobs: a job that names its hosts waits until they have room, and one that has lost a host until it is back,
+// though others are free; both end.
+func TestPinnedJobs(t *testing.T) {
+	const fabric = "hybrid:racks=8,hosts=2,spines=2,eps=50Mbps,ocs=200Mbps,nic=200Mbps,slots=11,dark=10ms" // one job's
+	for _, tt := range []struct{ name, policy, faults string }{
+		{"no room", "random+ecmp+phases", ""}, {"annealed", "crosslayer+sunflow", ""}, {"joint", "joint", ""},
+		{"lost", "random+ecmp+phases", "300ms fail host h1-0\n5s heal host h1-0\n"},
+	} {
+		d, err := workload.ParseDrawn("training:inner=tensor")
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs, err := d.Jobs(1, 16, 0, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		jobs = append(jobs, jobs[0])
+		s := labtest.WithFaults(t, fabric, tt.policy, tt.faults, func(o *scenario.Options) { o.Given, o.Coflows = jobs, 0 })
+		o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
+		if err != nil {
+			t.Fatalf("%s: %v", tt.name, err)
+		}
+		first, second := o.State.Jobs[0], o.State.Jobs[1]
+		if first.Ended <= 0 || second.Ended <= 0 || second.Placed == first.Placed {
+			t.Errorf("%s: placed at %v and %v, ended at %v and %v", tt.name, first.Placed, second.Placed, first.Ended,
+				second.Ended)
+		}
+		if tt.faults != "" && first.Ended < 5*time.Second {
+			t.Errorf("%s: it ends at %v, before its host is back", tt.name, first.Ended)
+		}
+		for _, j := range o.State.Jobs {
+			if !slices.Equal(j.Hosts, j.PinnedHosts()) {
+				t.Errorf("%s: job %d ran on %v", tt.name, j.ID, j.Hosts)
+			}
 		}
 	}
 }
