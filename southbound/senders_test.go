@@ -27,7 +27,8 @@ func TestSendersMissNone(t *testing.T) {
 				for src := range from {
 					another := min(wasFrom[src], wasTo[dst]) != min(from[src], to[dst])
 					both := wasFrom[src] != from[src] && wasTo[dst] != to[dst]
-					if named := set != nil && set[src/64]>>(src%64)&1 != 0; another && !named || named && !another && !both {
+					named := set != nil && set[src/64]>>(src%64)&1 != 0
+					if another && !named || named && !another && !both {
 						t.Fatalf("seed %d: from %v (was %v) to %v (was %v): named %v", seed, from[src], wasFrom[src],
 							to[dst], wasTo[dst], named)
 					}

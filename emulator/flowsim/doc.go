@@ -7,9 +7,10 @@
 // a dark port stands still instead. It decides nothing: its caller acts through its doors between two
 // calls of Advance.
 //
-// A fluid is a state (host flows, coflows, routes, links) and three independent regimes of rates:
-// classes with the levels of links, paces, and individual rates. The fluid puts each host flow into the
-// regime that the rates in force require, and shares links among all of them.
+// A fluid is a state (host flows, coflows, routes, links) and four independent regimes of rates:
+// classes with the levels of links, paces, individual rates, and rows of large spread coflows. The fluid
+// puts each host flow into the regime that the rates in force require, and shares links among all of
+// them.
 //
 // Rounding: a host flow ends at the first whole nanosecond at which it has no byte left, and together
 // with the next end of its class where less than half a byte is left. Everything is a function of the

@@ -97,7 +97,8 @@ func newSpreadRows(co *coflow, t *hostTable, hosts int) *spreadRows {
 	n := len(t.dsts)
 	sr := &spreadRows{co: co.underWay, first: co.first, rows: make([]spreadRow, co.rows), pos: none, table: t,
 		run: make([]int32, hosts), here: make([]uint64, len(t.has)), apart: make([]uint64, len(t.has)),
-		from: make([]float64, hosts), to: make([]float64, hosts), ends: make([]time.Duration, n), exact: make([]bool, n)}
+		from: make([]float64, hosts), to: make([]float64, hosts),
+		ends: make([]time.Duration, n), exact: make([]bool, n)}
 	for i, dst := range t.dsts {
 		sr.run[dst], sr.ends[i] = int32(i), southbound.Never
 	}

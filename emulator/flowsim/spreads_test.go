@@ -56,7 +56,8 @@ func newSpreadScript(rng *rand.Rand) *script {
 }
 
 // spreadRates changes what some hosts of some coflows have, and draws extras anew.
-func (sc *script) spreadRates(rng *rand.Rand, from, to map[southbound.CoflowID][]southbound.HostRate) *southbound.Rates {
+func (sc *script) spreadRates(rng *rand.Rand,
+	from, to map[southbound.CoflowID][]southbound.HostRate) *southbound.Rates {
 	most := []int{4, 4, 4, 20}[rng.IntN(4)]
 	drift := func(rates []southbound.HostRate) []southbound.HostRate {
 		rates = slices.Clone(rates)
