@@ -12,8 +12,8 @@ func manyJobs(n int) string {
 	var b strings.Builder
 	b.WriteString("# jobs\njobs:\n")
 	for i := range n {
-		fmt.Fprintf(&b, "- name: j%d\n  stages: [{name: m, tasks: 2}, {name: r, tasks: 1}]\n  edges: [{from: m, to: r, bytes: %dMB}]\n",
-			i, 1+i%7)
+		fmt.Fprintf(&b, "- name: j%d\n  stages: [{name: m, tasks: 2}, {name: r, tasks: 1}]\n", i)
+		fmt.Fprintf(&b, "  edges: [{from: m, to: r, bytes: %dMB}]\n", 1+i%7)
 	}
 	return b.String()
 }
@@ -46,7 +46,8 @@ func TestReadJobsInPiecesPlace(t *testing.T) {
 		"unknown key":    {"- name: j9000\n", "- nane: j9000\n", "f:27003:3: unknown field \"nane\""},
 		"key at the end": {"", "policy: joint\n", "f:36003:1: unknown field \"policy\""},
 		"no YAML":        {"- name: j9000\n", "- name: \"j9000\n", "f:27003:9: "},
-		"no list":        {text, "jobs: [" + strings.Repeat("{name: a}, ", 1e5) + "]", "longer than 1048576 bytes, and its jobs do not"},
+		"no list": {text, "jobs: [" + strings.Repeat("{name: a}, ", 1e5) + "]",
+			"longer than 1048576 bytes, and its jobs do not"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := strings.Replace(text, c.from, c.to, 1)

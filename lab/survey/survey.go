@@ -60,8 +60,8 @@ type Port struct {
 // ErrCircuits means that circuits are up, and the survey is not allowed to interrupt them.
 var ErrCircuits = errors.New("circuits stand")
 
-// Run surveys all switches at once. It restores the earlier circuits afterwards, also after an error, as far as switches
-// still answer.
+// Run surveys all switches at once. It restores the earlier circuits afterwards, also after an error, as far as
+// switches still answer.
 func Run(ctx context.Context, s Site) (r *Result, err error) {
 	if s.Wait == nil {
 		s.Wait = wait

@@ -25,14 +25,14 @@ const (
 )
 
 // TestOneOfFourOCSes is TestLeaderStopped with four OCSes under the racks, with raft itself: at every point of a
-// leader's work on one of them, and again and again meanwhile, one of the four dies, lies or is partitioned. No port is lit
-// twice, all light is of a circuit of the log, and every byte arrives once.
+// leader's work on one of them, and again and again meanwhile, one of the four dies, lies or is partitioned. No port
+// is lit twice, all light is of a circuit of the log, and every byte arrives once.
 func TestOneOfFourOCSes(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	all := uint64(points) * illnesses
 	for seed := range all * tries.Of[uint64](1, 12) {
 		at, ill := point(seed%uint64(points)), int(seed/uint64(points)%illnesses)
-		if tries.Of(0, 1) == 0 && seed%7 != 2 { // each point is met in one of them, and each illness
+		if tries.Of(0, 1) == 0 && seed%7 != 2 { // three points, each with another illness
 			continue
 		}
 		name := [...]string{"dying", "lying", "partitioned"}[ill]
