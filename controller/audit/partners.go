@@ -100,7 +100,8 @@ func (w *Walk) match(lit []southbound.CrossConnect, heard []Heard) {
 func (w *Walk) predict() (round []southbound.CrossConnect) {
 	w.verify = map[Heard]southbound.CrossConnect{}
 	for in := range w.n {
-		out := w.own[in].turned(in, min(w.shift+1, w.own[in].ports-1))
+		b := w.own[in]
+		out := b.turned(in, min(b.shift+1, b.ports-1))
 		from, at := w.found.In[in], w.found.Out[out]
 		c := southbound.CrossConnect{In: southbound.Port(in), Out: southbound.Port(out)}
 		round = append(round, c)

@@ -19,11 +19,13 @@ import (
 //     dead.
 //  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts.
 //
-// Several switches are walked over at once: their ports follow each other, and a circuit stays within one of them.
+// Several switches are walked over at once: their ports follow each other, and a circuit stays within one of them. A
+// switch of which nothing is known after 2 is paired anew, and goes through 2 again with its like alone. One without
+// any light takes as many rounds as it has ports.
 type Walk struct {
 	n      int
-	own    []block // by port: the ports of its switch
-	most   int     // ports of the largest switch
+	blocks []*block
+	own    []*block // by port: its switch
 	names  Names
 	found  Map
 	dead   Map // sides that are settled as silent hold silent
@@ -31,7 +33,6 @@ type Walk struct {
 	doubts []Contradiction
 
 	stage  stage
-	shift  int // of the pairing that codes are tried on
 	digit  int
 	round  []southbound.CrossConnect
 	lit    [][]bool         // of the codes: by input, in which digits it was lit
@@ -53,10 +54,15 @@ const (
 )
 
 // block is the ports of one switch.
-type block struct{ number, first, ports int }
+type block struct {
+	number, first, ports int
+
+	shift  int  // of the pairing that codes are tried on
+	trying bool // no end of it is known, and pairings are left
+}
 
 // turned is the port of the block that is so many further than another, in a circle.
-func (b block) turned(p, by int) int { return b.first + (p-b.first+by)%b.ports }
+func (b *block) turned(p, by int) int { return b.first + (p-b.first+by)%b.ports }
 
 // side is one fibre of a port.
 type side struct {
@@ -74,16 +80,15 @@ func NewWalk(ports ...int) *Walk {
 		if n < 1 {
 			panic(fmt.Sprintf("audit: walk over a switch of %d ports", n))
 		}
-		w.own = append(w.own, slices.Repeat([]block{{i, w.n, n}}, n)...)
-		w.n, w.most = w.n+n, max(w.most, n)
+		b := &block{number: i, first: w.n, ports: n, shift: 1, trying: true}
+		w.blocks = append(w.blocks, b)
+		w.own = append(w.own, slices.Repeat([]*block{b}, n)...)
+		w.n += n
 	}
 	if w.n == 0 {
 		panic("audit: walk over no switch")
 	}
 	w.found, w.dead = NewMap(w.n), NewMap(w.n)
-	if w.most > 1 {
-		w.shift = 1
-	}
 	return w
 }
 
@@ -107,10 +112,10 @@ func (w *Walk) Next() (round []southbound.CrossConnect, ok bool) {
 	return slices.Clone(w.round), true
 }
 
-// pairing lights input i to output i+shift for every i with on(i).
+// pairing lights input i to output i+shift, by its switch, for every i with on(i) of a switch that is being tried.
 func (w *Walk) pairing(on func(in int) bool) (round []southbound.CrossConnect) {
 	for in := range w.n {
-		if on(in) {
+		if w.own[in].trying && on(in) {
 			round = append(round, southbound.CrossConnect{In: southbound.Port(in),
 				Out: southbound.Port(w.partner(in))})
 		}
@@ -118,7 +123,7 @@ func (w *Walk) pairing(on func(in int) bool) (round []southbound.CrossConnect) {
 	return round
 }
 
-func (w *Walk) partner(in int) int { return w.own[in].turned(in, w.shift) }
+func (w *Walk) partner(in int) int { return w.own[in].turned(in, w.own[in].shift) }
 
 // digits is how many binary digits the numbers 1 to n have.
 func (w *Walk) digits() int { return bits.Len(uint(w.n)) }
@@ -139,10 +144,10 @@ func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
 	switch w.stage {
 	case darkness:
 		w.direct = slices.Clone(heard)
-		w.begin(w.shift)
+		w.stage = scout
 	case scout:
 		if len(heard) == 0 {
-			w.begin(w.shift + 1)
+			w.turn()
 			return
 		}
 		w.stage, w.digit = codes, 0
@@ -165,17 +170,29 @@ func (w *Walk) contradict(d Contradiction) {
 	}
 }
 
-// begin tries a pairing, or gives up once all have been tried: then no end hears another, whatever is
-// lit. The pairing of every port with itself comes last.
-func (w *Walk) begin(shift int) {
-	if w.shift = shift; shift > w.most || w.most == 1 && shift > 0 {
-		for p := range w.n {
-			w.dead.In[p], w.dead.Out[p] = silent, silent
+// turn has switches of which no end is known try their next pairing, or moves on once none has any left. The pairing
+// of every port with itself comes last.
+func (w *Walk) turn() {
+	again := false
+	for _, b := range w.blocks {
+		if b.trying = b.trying && b.shift < b.ports && !w.knows(b); b.trying {
+			b.shift++
+			again = true
 		}
-		w.stage = finished
+	}
+	if again {
+		w.stage = scout
 		return
 	}
-	w.stage = scout
+	w.stage = partners
+	w.skip()
+}
+
+// knows reports whether an end at a switch is known.
+func (w *Walk) knows(b *block) bool {
+	known := func(e End) bool { return !e.IsZero() }
+	return slices.ContainsFunc(w.found.In[b.first:b.first+b.ports], known) ||
+		slices.ContainsFunc(w.found.Out[b.first:b.first+b.ports], known)
 }
 
 // listen notes one digit of everybody's number.
@@ -195,8 +212,7 @@ func (w *Walk) listen(lit []southbound.CrossConnect, heard []Heard) {
 	}
 	if w.digit++; w.digit == d {
 		w.decode()
-		w.stage = partners
-		w.skip()
+		w.turn()
 	}
 }
 
