@@ -23,19 +23,16 @@ func (s *State) PinnedWaiters() (out []*Job) {
 	return out
 }
 
-// OnPinned places the tasks of a job that have no host where it says; false while these have no room, are drained or
-// lost.
+// OnPinned places the tasks of a job that have no host where it says; false while these hosts have no room, are drained
+// or lost, or belong to the slice of another job.
 func (s *State) OnPinned(j *Job) (*controller.Placement, bool) {
-	p := &controller.Placement{Job: j.ID, Hosts: j.PinnedHosts()}
-	if j.Hosts != nil {
-		for i, h := range j.Hosts {
-			if h != controller.NoHost {
-				p.Hosts[i] = h
-			}
+	p, lent := &controller.Placement{Job: j.ID, Hosts: j.PinnedHosts()}, s.jobSliceHosts()
+	for i, h := range p.Hosts {
+		if j.Hosts != nil && j.Hosts[i] != controller.NoHost {
+			p.Hosts[i] = j.Hosts[i] // it stays, perhaps on a host that was lost after its end
+			continue
 		}
-	}
-	for _, h := range p.Hosts {
-		if slices.Contains(s.d.Lost, h) {
+		if s.Lost(h) || slices.Contains(lent, h) {
 			return nil, false
 		}
 	}

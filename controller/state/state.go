@@ -349,6 +349,7 @@ func (s *State) derive() {
 	for _, j := range s.d.Jobs {
 		s.turn(j)
 		s.noteMortal(j)
+		s.pinned = s.pinned || j.Ended == Unset && j.Pinned()
 		switch {
 		case j.Ended != Unset:
 			s.finished++
