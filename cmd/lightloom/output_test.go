@@ -24,6 +24,7 @@ func withoutJSON() map[string]string {
 		"lightloom export slurm":          "its result is a file of Slurm",
 		"lightloom export topograph":      "its result is a file of topograph",
 		"lightloom slurm up":              "it runs until Ctrl-C; status has JSON",
+		"lightloom kube":                  "it runs until Ctrl-C; slice list has JSON",
 		"lightloom slurm shell":           "its output is that of its command",
 		"lightloom slurm root":            "its result is files",
 		"lightloom slurm files":           "its result is files",

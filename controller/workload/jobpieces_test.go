@@ -19,15 +19,15 @@ func manyJobs(n int) string {
 }
 
 // TestReadJobsInPieces: a large file is read in pieces, and means the same as when all of it is parsed at once, which
-// an anchor's sign in a comment asks for.
+// an anchor asks for.
 func TestReadJobsInPieces(t *testing.T) {
 	const n = 2000
-	text := manyJobs(n)
+	text := strings.Replace(manyJobs(n), "# jobs", "# map -> reduce & more", 1)
 	pieces, err := ReadJobs("f", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	whole, err := ReadJobs("f", []byte(text+"# &"))
+	whole, err := ReadJobs("f", []byte(strings.Replace(text, "tasks: 2", "tasks: &a 2", 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,6 +46,7 @@ func TestReadJobsInPiecesPlace(t *testing.T) {
 		"unknown key":    {"- name: j9000\n", "- nane: j9000\n", "f:27003:3: unknown field \"nane\""},
 		"key at the end": {"", "policy: joint\n", "f:36003:1: unknown field \"policy\""},
 		"no YAML":        {"- name: j9000\n", "- name: \"j9000\n", "f:27003:9: "},
+		"anchor":         {"# jobs\n", "# map -> reduce & more\nx: &a 1\n", "f:2: the file is longer than 1048576 bytes, and a value"},
 		"no list": {text, "jobs: [" + strings.Repeat("{name: a}, ", 1e5) + "]",
 			"longer than 1048576 bytes, and its jobs do not"},
 	} {

@@ -42,6 +42,9 @@ const (
 	aTask = time.Minute
 	// mostTasks bounds an array: Slurm takes 1,001 unless it is told otherwise.
 	mostTasks = 1000
+
+	// mostGroups bounds those of a task: they are one argument of a program, which takes 128 KiB.
+	mostGroups = 8000
 	// seldom is how many looks at the results come to one at the queue, which costs slurmctld and this machine more.
 	seldom = 5
 	// patience is how long Slurm may be out of reach while its tasks run.
@@ -113,6 +116,13 @@ func (x *Slurm) deal(groups []Group) (tasks [][]Group, most need) {
 	if len(tasks) > 0 {
 		return tasks[:min(len(tasks), mostTasks)], need{}
 	}
+	x.sized++
+	return apportion(groups, costs)
+}
+
+// apportion makes tasks of about the same time, of groups whose cases' costs are known. What does not fit an array is
+// still missing after it.
+func apportion(groups []Group, costs map[int]need) (tasks [][]Group, most need) {
 	var total time.Duration
 	for _, g := range groups {
 		total += costs[g.Case].time
@@ -121,14 +131,17 @@ func (x *Slurm) deal(groups []Group) (tasks [][]Group, most need) {
 	var last time.Duration
 	for _, g := range groups {
 		c := costs[g.Case]
-		if len(tasks) == 0 || last+c.time > size && len(tasks) < mostTasks {
+		if len(tasks) == 0 || last+c.time > size && len(tasks) < mostTasks || len(tasks[len(tasks)-1]) == mostGroups {
 			tasks, last = append(tasks, nil), 0
+		}
+		if len(tasks) > mostTasks {
+			tasks = tasks[:mostTasks]
+			break
 		}
 		at := len(tasks) - 1
 		tasks[at], last = append(tasks[at], g), last+c.time
 		most = need{max(most.time, last), max(most.peak, c.peak)}
 	}
-	x.sized++
 	return tasks, most
 }
 

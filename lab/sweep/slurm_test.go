@@ -97,6 +97,17 @@ func TestSlurm(t *testing.T) {
 	}
 }
 
+// TestApportion: the groups of a task fit one argument of a program, however short they are, and the tasks an array.
+func TestApportion(t *testing.T) {
+	for _, c := range []struct{ groups, tasks, last int }{{10, 1, 10}, {mostGroups + 10, 2, 10},
+		{mostTasks*mostGroups + 10, mostTasks, mostGroups}} {
+		tasks, _ := apportion(make([]Group, c.groups), map[int]need{0: {time: time.Microsecond}})
+		if n := len(tasks); n != c.tasks || len(tasks[n-1]) != c.last {
+			t.Errorf("%d groups: %d tasks, the last of %d; want %d, of %d", c.groups, n, len(tasks[n-1]), c.tasks, c.last)
+		}
+	}
+}
+
 // TestSlurmAway: a slurmctld that never answered ends the sweep at once, one that has been there is waited for, and
 // what it forgot is asked for again.
 func TestSlurmAway(t *testing.T) {

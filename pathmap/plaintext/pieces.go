@@ -35,7 +35,7 @@ type Body struct {
 // stand in their place, so null is the value there. It cuts nothing where aliases could reach from one element to
 // another, nor where a text has lines of its own.
 func CutBodies(data []byte, within string, keys ...string) (rest []byte, bodies map[BodyOf]Body) {
-	if len(data) < piecewiseFrom || bytes.ContainsAny(data, "&*|>") || bytes.Contains(data, []byte("<<")) {
+	if len(data) < piecewiseFrom || LineOfReference(data) > 0 {
 		return data, nil
 	}
 	rest, bodies = make([]byte, 0, 1<<12), map[BodyOf]Body{}
@@ -67,6 +67,27 @@ func CutBodies(data []byte, within string, keys ...string) (rest []byte, bodies 
 		}
 	}
 	return rest, bodies
+}
+
+// LineOfReference returns the first line where a value begins like an anchor (&), an alias (*), a text in lines of its own
+// (| or >) or a merge key (<<); 0: none does. Comments do not count.
+func LineOfReference(data []byte) (line int) {
+	for text := range bytes.Lines(data) {
+		line++
+		before := byte(' ')
+		for i, b := range text {
+			if bytes.IndexByte([]byte(" \t[{,:"), before) >= 0 {
+				if b == '#' && before != ':' {
+					break
+				}
+				if bytes.IndexByte([]byte("&*|>"), b) >= 0 || bytes.HasPrefix(text[i:], []byte("<<")) {
+					return line
+				}
+			}
+			before = b
+		}
+	}
+	return 0
 }
 
 func firstLine(data []byte) []byte {
