@@ -95,9 +95,9 @@ func (f *fluid) place(b int32, left float64) {
 	switch {
 	case bu.holds():
 		f.hold(b, left)
-	case r.capped && !f.fair && co.kind != free && followsPace(r.tag):
+	case r.capped && !f.fair && co.kind != free && f.followsPace(r.tag):
 		f.individual.add(b, left, min(f.wishOf(co, b, left), f.capacity[r.door]))
-	case f.fair || co.kind == free || !followsPace(r.tag):
+	case f.fair || co.kind == free || !f.followsPace(r.tag):
 		f.classes.join(f.classes.ranked(bu.route, co.priority.Of(b-co.first)), b, left)
 	case co.kind == leveled:
 		f.classes.join(f.classes.leveled(bu.route), b, left)

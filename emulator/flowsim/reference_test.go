@@ -199,7 +199,8 @@ func (w *reference) decide() {
 func (w *reference) paced(fl *referenceFlow) bool {
 	_, ok := w.pace[fl.key.Coflow]
 	_, spread := w.spread[fl.key.Coflow]
-	return (ok || spread) && !w.fair && followsPace(fl.pair.tag)
+	tag := fl.pair.tag
+	return (ok || spread) && !w.fair && tag != southbound.TagCircuit && tag != southbound.TagHold
 }
 
 func (w *reference) onPace(fl *referenceFlow) bool { return w.paced(fl) && !fl.late }

@@ -19,6 +19,8 @@ type state struct {
 	strained bool // some host flow was given less than was asked for, at the last sharing
 	dirty    bool // rates are to be shared anew
 
+	overCircuit [1 << 8]bool // by tag
+
 	hostFlows []hostFlow
 	parts     []float64 // by host flow: see host flow
 	coflowTable
