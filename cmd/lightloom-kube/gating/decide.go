@@ -117,7 +117,7 @@ func (d *decision) look() {
 		if n == nil {
 			continue
 		}
-		s := site{host: h.Name, rack: h.Rack, node: n, free: n.Status.Allocatable.DeepCopy()}
+		s := site{host: h.Name, rack: h.Rack, node: n, free: allocatable(n)}
 		for _, p := range used[n.Name] {
 			take(s.free, requests(p), 1)
 		}
@@ -304,16 +304,21 @@ func (d *decision) place(g *group) {
 	case g.slice != nil && sameHosts(g.slice.Hosts, hosts):
 		d.follow(g, hosts)
 	default:
-		if g.slice != nil {
-			d.free(name)
-		}
 		d.ask(g, hosts)
 	}
 }
 
-// ask asks for a slice on hosts, or of the group's shape.
+// ask asks for a slice on hosts, or of the group's shape, in place of the one it has. A request can be refused each
+// time: a group that only wants circuits does not ask for ever.
 func (d *decision) ask(g *group, hosts []site) {
+	if d.late(g) {
+		d.without(g, fmt.Sprintf("it had no slice of its hosts after %v", d.Patient))
+		return
+	}
 	name := SliceName(g.UID)
+	if g.slice != nil {
+		d.free(name)
+	}
 	var names []string
 	for _, s := range hosts {
 		names = append(names, s.host)
@@ -422,13 +427,13 @@ func (d *decision) whyNot(g *group, reason string) string {
 // follow releases pods once the slice is Ready.
 func (d *decision) follow(g *group, hosts []site) {
 	x := g.slice
-	switch x.State {
-	case northbound.Ready:
+	switch {
+	case x.State == northbound.Ready && len(hosts) > 0: // one of a shape has no cubes yet
 		d.release(g, hosts)
-	case northbound.Failed:
+	case x.State == northbound.Failed:
 		d.wait(g, Impossible, x.Message)
 	default:
-		d.wait(g, x.Reason, cmp.Or(x.Message, "slice "+x.Name+" is "+x.State))
+		d.wait(g, cmp.Or(x.Reason, Asked), cmp.Or(x.Message, "slice "+x.Name+" is "+x.State))
 	}
 }
 
@@ -445,7 +450,7 @@ func (d *decision) release(g *group, hosts []site) {
 		if p.Annotations[batchv1.JobCompletionIndexAnnotation] == "" {
 			at = k / each
 		}
-		if at >= len(hosts) || !room(hosts[at]) {
+		if at < 0 || at >= len(hosts) || !room(hosts[at]) {
 			at = slices.IndexFunc(hosts, room)
 		}
 		if at < 0 {
@@ -462,15 +467,16 @@ func (d *decision) release(g *group, hosts []site) {
 // wait says why a group waits. One that only wants circuits has waited long enough at some time.
 func (d *decision) wait(g *group, reason, message string) {
 	d.tell(g, reason, message)
-	if g.Circuits != Wanted || len(g.gated) == 0 {
-		return
-	}
-	oldest := slices.MinFunc(g.gated, func(a, b *corev1.Pod) int {
-		return a.CreationTimestamp.Compare(b.CreationTimestamp.Time)
-	})
-	if reason == Impossible || d.Now.Sub(oldest.CreationTimestamp.Time) >= d.Patient {
+	if reason == Impossible && g.Circuits == Wanted || d.late(g) {
 		d.without(g, message)
 	}
+}
+
+// late reports whether a group only wants circuits and has waited for them long enough.
+func (d *decision) late(g *group) bool {
+	return g.Circuits == Wanted && slices.ContainsFunc(g.gated, func(p *corev1.Pod) bool {
+		return d.Now.Sub(p.CreationTimestamp.Time) >= d.Patient
+	})
 }
 
 // without releases pods that run without circuits.

@@ -2,6 +2,7 @@ package gating
 
 import (
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -123,6 +124,25 @@ func TestDecide(t *testing.T) {
 			w.Slices = []northbound.Slice{slice("a", northbound.Ready, "h1-0", "h0-0")}
 			return w
 		}},
+		{"an index that is none", "release a-0 h0-0; release a-1 h1-0; say CircuitsLit", func() *World {
+			w := newWorld(2, newJob("a", 2, nil))
+			w.Pods[0].Annotations[batchv1.JobCompletionIndexAnnotation] = "-1"
+			w.Slices = []northbound.Slice{slice("a", northbound.Ready, "h1-0", "h0-0")}
+			return w
+		}},
+		{"a node that has not said yet what it has", "ask kube-a h1-0,h1-1; say SettingCircuits", func() *World {
+			w := newWorld(2, newJob("a", 2, nil))
+			w.Nodes[0].Status.Allocatable = nil
+			return w
+		}},
+		{"and runs a pod all the same", "ask kube-a h1-0,h1-1; say SettingCircuits", func() *World {
+			w := newWorld(2, newJob("a", 2, nil))
+			w.Nodes[0].Status.Allocatable = nil
+			other := newPod(newJob("other", 1, nil), 0)
+			other.OwnerReferences, other.Spec.NodeName = nil, w.Nodes[0].Name
+			w.Pods = append(w.Pods, other)
+			return w
+		}},
 		{"two pods a node", "release a-0 h0-0; release a-1 h0-0; release a-2 h1-0; release a-3 h1-0; say CircuitsLit",
 			func() *World {
 				w := newWorld(2, newJob("a", 4, notes(NodesKey, "2")))
@@ -164,6 +184,29 @@ func TestDecide(t *testing.T) {
 			w.Now = w.Now.Add(5 * time.Second)
 			return w
 		}},
+		{"nor with a request that is refused each time", "release a-0 ; release a-1 ; say WithoutCircuits", func() *World {
+			w := newWorld(1, newJob("a", 2, notes(Gate, Wanted)))
+			w.Now = w.Now.Add(5 * time.Second)
+			return w
+		}},
+		{"nor with one of a shape", "release a-0 ; release a-1 ; say WithoutCircuits", func() *World {
+			w := newWorld(1, newJob("a", 2, notes(Gate, Wanted, ShapeKey, "1x1x2")))
+			w.Now = w.Now.Add(5 * time.Second)
+			return w
+		}},
+		{"nor for other hosts", "free kube-a; release a-0 ; release a-1 ; say WithoutCircuits", func() *World {
+			w := newWorld(2, newJob("a", 2, notes(Gate, Wanted)))
+			w.Nodes[0].Status.Conditions = nil
+			w.Slices = []northbound.Slice{slice("a", northbound.Ready, "h0-0", "h0-1")}
+			w.Now = w.Now.Add(5 * time.Second)
+			return w
+		}},
+		{"circuits that are required are asked for again and again", "ask kube-a h0-0,h0-1; say SettingCircuits",
+			func() *World {
+				w := newWorld(1, newJob("a", 2, nil))
+				w.Now = w.Now.Add(time.Hour)
+				return w
+			}},
 		{"none", "release a-0 ; say WithoutCircuits",
 			func() *World { return newWorld(1, newJob("a", 1, notes(Gate, None))) }},
 		{"a word that is none", "say Impossible",
@@ -230,6 +273,17 @@ func TestDecide(t *testing.T) {
 				Cubes: []int{1}}}
 			return w
 		}},
+		{"a slice that is Ready before its cubes are known", "say JustAsked", func() *World {
+			w := newWorld(2, newJob("a", 2, notes(ShapeKey, "1x1x2")))
+			w.Slices = []northbound.Slice{slice("a", northbound.Ready)}
+			return w
+		}},
+		{"a shape that is none, of cubes without hosts", "say JustAsked", func() *World {
+			w := newWorld(2, newJob("a", 2, notes(ShapeKey, "none")))
+			w.Slices = []northbound.Slice{slice("a", northbound.Ready)}
+			w.Slices[0].Cubes = []int{7}
+			return w
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := c.world()
@@ -248,6 +302,32 @@ func TestDecide(t *testing.T) {
 				t.Error("what was handed in has changed")
 			}
 		})
+	}
+}
+
+// TestTake: as many pods as fit, do, and a Job may ask for any number.
+func TestTake(t *testing.T) {
+	for _, c := range []struct {
+		free, ask, left string // left is empty where it is more than can be written
+		n               int
+		want            bool
+	}{
+		{"4", "250m", "0", 16, true},
+		{"4", "250m", "-250m", 17, false},
+		{"1", "100m", "700m", 3, true},
+		{"8Gi", "3Gi", "2Gi", 2, true},
+		{"4", "0", "4", math.MaxInt32, true},
+		{"4", "2", "-4294967290", math.MaxInt32, false},
+		{"4", "1Ei", "", math.MaxInt32, false},
+	} {
+		free := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(c.free)}
+		ask := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(c.ask)}
+		ok := take(free, ask, c.n)
+		left, asked := free[corev1.ResourceCPU], ask[corev1.ResourceCPU]
+		if ok != c.want || c.left != "" && left.Cmp(resource.MustParse(c.left)) != 0 ||
+			asked.Cmp(resource.MustParse(c.ask)) != 0 {
+			t.Errorf("%d times %s of %s: %v, %s is left, %s asked for", c.n, c.ask, c.free, ok, &left, &asked)
+		}
 	}
 }
 

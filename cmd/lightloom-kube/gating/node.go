@@ -43,6 +43,14 @@ func requests(p *corev1.Pod) corev1.ResourceList {
 	return r
 }
 
+// allocatable returns what a node has for pods. One that has just joined has not said so yet.
+func allocatable(n *corev1.Node) corev1.ResourceList {
+	if n.Status.Allocatable == nil {
+		return corev1.ResourceList{}
+	}
+	return n.Status.Allocatable.DeepCopy()
+}
+
 // take lessens what is free by n times what is asked for, and reports whether it was enough.
 func take(free, ask corev1.ResourceList, n int) bool {
 	enough := true
@@ -50,10 +58,9 @@ func take(free, ask corev1.ResourceList, n int) bool {
 		if q.IsZero() {
 			continue
 		}
-		left := free[name].DeepCopy()
-		for range n {
-			left.Sub(q)
-		}
+		left, all := free[name].DeepCopy(), q.DeepCopy()
+		all.Mul(int64(n)) // what int64 does not hold is exact, too
+		left.Sub(all)
 		free[name] = left
 		enough = enough && left.Sign() >= 0
 	}
