@@ -60,8 +60,8 @@ func Candidates(f Fabric, iteration []Phase) ([]topoeng.Topology, error) {
 // fastest returns the topologies that no other one is as fast as in every phase; of equal ones, the first.
 func fastest(c *costs, from []topoeng.Topology) []topoeng.Topology {
 	asFast := func(a, b int) (as, faster bool) {
-		for _, p := range c.classes {
-			x, y := c.work(p, a, a), c.work(p, b, b)
+		for k := range c.classes {
+			x, y := c.of(k, a, a), c.of(k, b, b)
 			if x > y*(1+1e-9) {
 				return false, false
 			}

@@ -103,7 +103,8 @@ type costs struct {
 	class   []int // by phase
 	classes []*Phase
 	counts  []topoeng.Counts
-	shared  [][]topoeng.Counts // circuits that two topologies share
+	from    []topoeng.Topology
+	shared  [][]topoeng.Counts // circuits that two topologies share; nil: not counted yet
 	lasts   [][]float64        // by class, and by topologies before and in it; below zero: not known yet
 }
 
@@ -115,7 +116,7 @@ type key struct {
 }
 
 func newCosts(f Fabric, iteration []Phase, from []topoeng.Topology) *costs {
-	c := &costs{fabric: f}
+	c := &costs{fabric: f, from: from}
 	classes := map[key]int{}
 	for i := range iteration {
 		p := &iteration[i]
@@ -132,11 +133,7 @@ func newCosts(f Fabric, iteration []Phase, from []topoeng.Topology) *costs {
 	}
 	for _, a := range from {
 		c.counts = append(c.counts, a.Counts())
-		var row []topoeng.Counts
-		for _, b := range from {
-			row = append(row, stay(a, b).Counts())
-		}
-		c.shared = append(c.shared, row)
+		c.shared = append(c.shared, make([]topoeng.Counts, len(from)))
 	}
 	return c
 }
@@ -155,12 +152,26 @@ func stay(a, b topoeng.Topology) topoeng.Topology {
 }
 
 // phase returns how many seconds a phase lasts that comes from one topology and has another.
-func (c *costs) phase(i, from, to int) float64 {
-	lasts := &c.lasts[c.class[i]][from*len(c.counts)+to]
+func (c *costs) phase(i, from, to int) float64 { return c.of(c.class[i], from, to) }
+
+// of is phase for all phases of a class.
+func (c *costs) of(class, from, to int) float64 {
+	lasts := &c.lasts[class][from*len(c.counts)+to]
 	if *lasts < 0 {
-		*lasts = c.work(c.classes[c.class[i]], from, to)
+		*lasts = c.work(c.classes[class], from, to)
 	}
 	return *lasts
+}
+
+// stays counts the circuits that two topologies share.
+func (c *costs) stays(from, to int) topoeng.Counts {
+	if from == to {
+		return c.counts[to]
+	}
+	if c.shared[from][to] == nil {
+		c.shared[from][to] = stay(c.from[from], c.from[to]).Counts()
+	}
+	return c.shared[from][to]
 }
 
 func (c *costs) work(p *Phase, from, to int) float64 {
@@ -173,7 +184,7 @@ func (c *costs) work(p *Phase, from, to int) float64 {
 	}
 	send := 0.0
 	for n, f := range p.Forms {
-		s := c.fabric.sending(f.Demand, c.shared[from][to], c.counts[to], dark)
+		s := c.fabric.sending(f.Demand, c.stays(from, to), c.counts[to], dark)
 		if n == 0 || s < send {
 			send = s
 		}
@@ -186,7 +197,7 @@ func (c *costs) work(p *Phase, from, to int) float64 {
 func (f Fabric) Worth(d topoeng.Demand, standing, next topoeng.Topology) bool {
 	p := Phase{Forms: []Form{{Demand: d}}}
 	c := newCosts(f, []Phase{p}, []topoeng.Topology{standing, next})
-	return c.work(&p, 0, 1) < c.work(&p, 0, 0)
+	return c.of(0, 0, 1) < c.of(0, 0, 0)
 }
 
 // once returns an iteration whose circuits never move.

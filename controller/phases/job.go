@@ -2,6 +2,10 @@ package phases
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/binary"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -13,11 +17,59 @@ import (
 	"lightloom/southbound"
 )
 
+// mostCells bounds the numbers by pair of racks that a leader keeps while it plans: what a job sends, and what pairs of
+// topologies share, are 32 MB each at most.
+const mostCells = 1 << 22
+
 // OfJob returns the phases of a job whose stages follow each other: what stages compute at one distance from the
 // first, and then send. hosts is by task of the job, rack says where a host is. A phase's kind is the last word of its
 // stages' names. Phases that send alike share their form. level is by edge: its phase; -1 for one of none.
+//
+// No phase has a form where a job sends in more than 4 Mi / racks² different ways (64 on 256 racks): nothing is planned
+// for it, since its leader has other jobs.
 func OfJob(j *controller.Job, hosts []southbound.HostID, racks int, rack func(southbound.HostID) int) (out []Phase,
 	level []int) {
+	out, level = levels(j)
+	edges := make([][]*controller.Edge, len(out))
+	for i, l := range level {
+		if l >= 0 {
+			edges[l] = append(edges[l], &j.Edges[i])
+		}
+	}
+	known := map[[sha256.Size]byte][]Form{}
+	for l := range out {
+		sent := map[[2]int]float64{}
+		for _, e := range edges[l] {
+			c := controller.Expand(j, e, hosts)
+			for r := range c.Src {
+				if a, b := rack(c.Src[r]), rack(c.Dst[r]); a != b {
+					sent[[2]int{a, b}] += float64(controller.Wire(c.Size[r]))
+				}
+			}
+		}
+		if len(sent) == 0 {
+			continue
+		}
+		k := digest(sent)
+		if known[k] == nil {
+			if (len(known)+1)*racks*racks > mostCells {
+				for i := range out {
+					out[i].Forms = nil
+				}
+				return out, level
+			}
+			known[k] = []Form{{Name: string(out[l].Kind), Demand: noDemand(racks)}}
+			for at, bytes := range sent {
+				known[k][0].Demand[at[0]][at[1]] = bytes
+			}
+		}
+		out[l].Forms = known[k]
+	}
+	return out, level
+}
+
+// levels returns the phases of a job without what they send, and by edge its phase; -1 for one of none.
+func levels(j *controller.Job) (out []Phase, level []int) {
 	depth := depths(j)
 	out = make([]Phase, 1+slices.Max(append(depth, 0)))
 	for s := range j.Stages {
@@ -30,26 +82,13 @@ func OfJob(j *controller.Job, hosts []southbound.HostID, racks int, rack func(so
 			p.Kind = Kind(words[len(words)-1])
 		}
 	}
-	sends := make([]topoeng.Demand, len(out))
 	for i := range j.Edges {
-		e := &j.Edges[i]
-		if e.Kind == controller.Fixed || e.Stream {
+		if e := &j.Edges[i]; e.Kind == controller.Fixed || e.Stream {
 			level = append(level, -1)
-			continue
-		}
-		level = append(level, depth[e.From])
-		d := &sends[depth[e.From]]
-		c := controller.Expand(j, e, hosts)
-		for r := range c.Src {
-			if a, b := rack(c.Src[r]), rack(c.Dst[r]); a != b {
-				if *d == nil {
-					*d = noDemand(racks)
-				}
-				(*d)[a][b] += float64(controller.Wire(c.Size[r]))
-			}
+		} else {
+			level = append(level, depth[e.From])
 		}
 	}
-	form(out, sends)
 	return out, level
 }
 
@@ -61,26 +100,16 @@ func noDemand(racks int) topoeng.Demand {
 	return d
 }
 
-// form gives phases their forms, equal ones the same.
-func form(out []Phase, sends []topoeng.Demand) {
-	for i, d := range sends {
-		if d == nil {
-			continue
-		}
-		for k := range i {
-			if sends[k] != nil && equal(sends[k], d) {
-				out[i].Forms = out[k].Forms
-				break
-			}
-		}
-		if out[i].Forms == nil {
-			out[i].Forms = []Form{{Name: string(out[i].Kind), Demand: d}}
+// digest tells what is sent between racks from all else.
+func digest(sent map[[2]int]float64) [sha256.Size]byte {
+	pairs := slices.SortedFunc(maps.Keys(sent), func(a, b [2]int) int { return slices.Compare(a[:], b[:]) })
+	var b []byte
+	for _, at := range pairs {
+		for _, x := range []uint64{uint64(at[0]), uint64(at[1]), math.Float64bits(sent[at])} {
+			b = binary.BigEndian.AppendUint64(b, x)
 		}
 	}
-}
-
-func equal(a, b topoeng.Demand) bool {
-	return slices.EqualFunc(a, b, slices.Equal[[]float64])
+	return sha256.Sum256(b)
 }
 
 // depths returns by stage how many edges lead to it at most, one after the other.
@@ -98,8 +127,9 @@ func depths(j *controller.Job) []int {
 	return out
 }
 
-// Representative returns an iteration that sends in so few ways that Candidates takes it: phases that send between the
-// same racks count as one way, by their mean, and only the ways of most bytes stay.
+// Representative returns an iteration that sends in so few ways that Candidates takes it, and Decide can compare all
+// pairs of what that returns: six on 32 racks, three on 256. Phases that send between the same racks count as one way,
+// by their mean, and only the ways of most bytes stay.
 func Representative(iteration []Phase) []Phase {
 	type way struct {
 		form   Form
@@ -107,17 +137,22 @@ func Representative(iteration []Phase) []Phase {
 		bytes  float64
 	}
 	var ways []*way
+	known := map[*Form]*way{} // most phases repeat
 	for i := range iteration {
 		if len(iteration[i].Forms) == 0 {
 			continue
 		}
-		d := iteration[i].Forms[0].Demand
-		k := slices.IndexFunc(ways, func(w *way) bool { return samePairs(w.form.Demand, d) })
-		if k < 0 {
-			ways = append(ways, &way{form: Form{iteration[i].Forms[0].Name, noDemand(len(d))}})
-			k = len(ways) - 1
+		first := &iteration[i].Forms[0]
+		d, w := first.Demand, known[first]
+		if w == nil {
+			k := slices.IndexFunc(ways, func(w *way) bool { return samePairs(w.form.Demand, d) })
+			if k < 0 {
+				ways = append(ways, &way{form: Form{first.Name, noDemand(len(d))}})
+				k = len(ways) - 1
+			}
+			w = ways[k]
+			known[first] = w
 		}
-		w := ways[k]
 		w.phases = append(w.phases, i)
 		for a := range d {
 			for b := range d[a] {
@@ -127,11 +162,14 @@ func Representative(iteration []Phase) []Phase {
 		}
 	}
 	slices.SortStableFunc(ways, func(a, b *way) int { return cmp.Compare(b.bytes, a.bytes) })
+	if len(ways) > 0 {
+		ways = ways[:min(len(ways), mostWays(len(ways[0].form.Demand)))]
+	}
 	out := make([]Phase, len(iteration))
 	for i := range out {
 		out[i] = Phase{Kind: iteration[i].Kind, Compute: iteration[i].Compute}
 	}
-	for _, w := range ways[:min(len(ways), mostForms)] {
+	for _, w := range ways {
 		for a := range w.form.Demand {
 			for b := range w.form.Demand[a] {
 				w.form.Demand[a][b] /= float64(len(w.phases))
@@ -143,6 +181,15 @@ func Representative(iteration []Phase) []Phase {
 		}
 	}
 	return out
+}
+
+// mostWays returns how many ways to send, one at least, have few enough topologies: with n of them there are 2ⁿ-1.
+func mostWays(racks int) int {
+	n := mostForms
+	for n > 1 && (1<<n-1)*(1<<n-1)*racks*racks > mostCells {
+		n--
+	}
+	return n
 }
 
 // samePairs reports whether two demands are between the same racks.
@@ -171,7 +218,7 @@ func FabricOf(f *topo.Fabric, delta time.Duration) Fabric {
 // Bound returns what no placement of circuits is faster than, for a job whose stages follow each other: in each phase
 // the slowest task computes, and then the busiest host sends or receives at the rate of its network card.
 func Bound(j *controller.Job, hosts []southbound.HostID, f *topo.Fabric) (sum time.Duration) {
-	each, level := OfJob(j, hosts, f.Hosts(), func(h southbound.HostID) int { return int(h) })
+	each, level := levels(j)
 	busiest := make([]pathmap.Bytes, len(each))
 	for l := range each {
 		out, in := map[southbound.HostID]pathmap.Bytes{}, map[southbound.HostID]pathmap.Bytes{}

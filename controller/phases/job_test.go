@@ -3,6 +3,7 @@ package phases
 import (
 	"fmt"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -77,5 +78,62 @@ func TestSteered(t *testing.T) {
 	f.Packets = 0
 	if got := f.sending(d, one, one, 0); !math.IsInf(got, 1) {
 		t.Errorf("without packets: %g s", got)
+	}
+}
+
+// chain is a job of stages of one task each, one after the other on racks of their own, that sends in so many ways.
+func chain(stages, ways int) (*controller.Job, []southbound.HostID) {
+	j := &controller.Job{}
+	for i := range stages {
+		h := southbound.HostID(i % ways)
+		j.Stages = append(j.Stages, controller.Stage{Tasks: make([]controller.Task, 1), Hosts: []southbound.HostID{h}})
+		if i > 0 {
+			j.Edges = append(j.Edges, controller.Edge{Kind: controller.Pairs, From: i - 1, To: i,
+				Flows: []controller.Flow{{Bytes: 1448}}})
+		}
+	}
+	return j, j.PinnedHosts()
+}
+
+// TestLongChain: a job of 4,096 stages on 256 racks costs what its ways to send do, two here, and one that sends in more
+// than 64 ways has no forms.
+func TestLongChain(t *testing.T) {
+	const racks = 256
+	rack := func(h southbound.HostID) int { return int(h) }
+	j, hosts := chain(4096, 2)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, _ := OfJob(j, hosts, racks, rack)
+	r := Representative(got)
+	runtime.ReadMemStats(&after)
+	if mb := (after.TotalAlloc - before.TotalAlloc) >> 20; mb > 64 {
+		t.Errorf("%d MB for two ways to send", mb)
+	}
+	if len(r) != 4096 || &r[0].Forms[0] != &r[2].Forms[0] || &r[0].Forms[0] == &r[1].Forms[0] {
+		t.Error("stages that send alike share a form, others do not")
+	}
+	for ways, want := range map[int]int{64: 1, 65: 0} {
+		j, hosts := chain(66, ways)
+		if got, level := OfJob(j, hosts, racks, rack); len(got) != 66 || len(level) != 65 || len(got[0].Forms) != want {
+			t.Errorf("%d ways to send: %d phases, %d forms of the first; want %d", ways, len(got), len(got[0].Forms), want)
+		}
+	}
+}
+
+// TestFewerWays: on many racks fewer ways to send are told apart, since all pairs of their topologies are compared.
+func TestFewerWays(t *testing.T) {
+	for racks, want := range map[int]int{8: 6, 32: 6, 64: 5, 256: 3, 4096: 1} {
+		if got := mostWays(racks); got != want {
+			t.Errorf("%d racks: %d ways, want %d", racks, got, want)
+		}
+	}
+	j, hosts := chain(66, 8)
+	got, _ := OfJob(j, hosts, 256, func(h southbound.HostID) int { return int(h) })
+	sends := 0
+	for _, p := range Representative(got)[:8] {
+		sends += len(p.Forms)
+	}
+	if sends != 3 {
+		t.Errorf("%d of 8 ways stay, want 3", sends)
 	}
 }
