@@ -88,7 +88,7 @@ func New(cfg Config) (*Agent, error) {
 	}
 	a.number = binary.BigEndian.Uint64(b[:])
 	a.ctx, a.stop = context.WithCancel(context.Background())
-	first := &network{line: cfg.bound(cfg.Line), local: cfg.Local}
+	first := &network{line: cfg.bound(cfg.Line), isCircuit: cfg.IsCircuit, local: cfg.Local}
 	var mine []southbound.HostID
 	for h := range southbound.HostID(cfg.Hosts) {
 		if first.addr = append(first.addr, cfg.Addr(h)); cfg.Local(h) {

@@ -38,6 +38,9 @@ type Config struct {
 	// Line is the slowest layer-2 line rate between two hosts by a tag, above which pacing would only fill
 	// queues; 0 or nil: not known, and senders are not paced where the controller sets no rate.
 	Line func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
+	// IsCircuit reports whether a tag takes what a host sends to a circuit, so that pace and spread of its coflow do
+	// not count; nil: TagCircuit alone does.
+	IsCircuit func(src southbound.HostID, tag southbound.Tag) bool
 	// MaxRate bounds what all hosts here send together, at layer 2; 0: nothing does. What TCP sends again
 	// is not counted.
 	MaxRate pathmap.BitsPerSecond
@@ -127,6 +130,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Line == nil {
 		c.Line = func(southbound.HostID, southbound.HostID, southbound.Tag) pathmap.BitsPerSecond { return 0 }
+	}
+	if c.IsCircuit == nil {
+		c.IsCircuit = func(_ southbound.HostID, tag southbound.Tag) bool { return tag == southbound.TagCircuit }
 	}
 	if c.Now == nil {
 		began := time.Now()

@@ -10,30 +10,42 @@ import (
 )
 
 // ForFabric fills in what a fabric says of its hosts: how many there are, their addresses by the
-// address plan, and the line rates between them. Net stays to be set.
+// address plan, the line rates between them, and which tags are circuits'. Net stays to be set.
 func ForFabric(f *topo.Fabric) Config {
 	n := NetworkOf(f)
-	return Config{Hosts: f.Hosts(), Addr: func(h southbound.HostID) netip.AddrPort { return n[h].Addr }, Line: n.Line}
+	return Config{Hosts: f.Hosts(), Addr: func(h southbound.HostID) netip.AddrPort { return n[h].Addr }, Line: n.Line,
+		IsCircuit: n.IsCircuit}
 }
 
 // NetworkOf returns the hosts of a fabric, at the addresses of the address plan.
 func NetworkOf(f *topo.Fabric) wire.Network {
-	n := make(wire.Network, f.Hosts())
+	n, tags := make(wire.Network, f.Hosts()), circuitTags(f)
 	for h := range n {
 		rack, i := f.Place(int32(h))
 		n[h] = wire.Host{Name: f.Topology.Node(f.HostNode[h]).Name, Rack: rack,
 			Link: hostLink(f, southbound.HostID(h)),
 			Addr: netip.AddrPortFrom(southbound.Addr(southbound.RackID(rack), i), DataPort)}
 		if i > 0 {
-			n[h].Packets, n[h].Circuits = n[h-1].Packets, n[h-1].Circuits
+			n[h].Packets, n[h].Circuits, n[h].CircuitTags = n[h-1].Packets, n[h-1].Circuits, n[h-1].CircuitTags
 			continue
 		}
 		n[h].Packets = packetLink(f, rack)
 		if onOCS(f, rack) {
-			n[h].Circuits = f.Topology.Link(uplink(f, rack)).Capacity
+			n[h].Circuits, n[h].CircuitTags = f.Topology.Link(uplink(f, rack)).Capacity, tags
 		}
 	}
 	return n
+}
+
+// circuitTags are the tags of a fabric's circuits: a pod's paths leave some free for those.
+func circuitTags(f *topo.Fabric) wire.TagSet {
+	tags := wire.TagSet(0).With(southbound.TagCircuit)
+	if f.Spec.Pod() {
+		for i := f.Spec.PathsKept(); i < southbound.MaxPaths; i++ {
+			tags = tags.With(southbound.PathTag(i))
+		}
+	}
+	return tags
 }
 
 func hostLink(f *topo.Fabric, h southbound.HostID) pathmap.BitsPerSecond {

@@ -13,9 +13,10 @@ import (
 
 // network is the hosts of the fabric as the agent knows them. It is replaced, never changed.
 type network struct {
-	addr  []netip.AddrPort // by host: where its host flows go
-	line  func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
-	local func(southbound.HostID) bool
+	addr      []netip.AddrPort // by host: where its host flows go
+	line      func(src, dst southbound.HostID, tag southbound.Tag) pathmap.BitsPerSecond
+	isCircuit func(src southbound.HostID, tag southbound.Tag) bool
+	local     func(southbound.HostID) bool
 }
 
 func (n *network) hosts() int { return len(n.addr) }
@@ -41,7 +42,7 @@ func (a *Agent) meet(n wire.Network) error {
 		return fmt.Errorf("set network: %d hosts, and %d are known: hosts do not go: %w", len(n), was.hosts(),
 			southbound.ErrRefused)
 	}
-	next := &network{line: a.cfg.bound(n.Line), local: was.local}
+	next := &network{line: a.cfg.bound(n.Line), isCircuit: n.IsCircuit, local: was.local}
 	for i := range n {
 		next.addr = append(next.addr, n[i].Addr)
 	}

@@ -102,14 +102,14 @@ type grant struct {
 	prio  uint8         // strict, of its packets
 }
 
-// grant returns what a host flow may do now. left is its payload yet to be received, lineRate the
+// grant returns what a host flow may do now. circuit is whether its tag is one's, left is its payload yet to be received, lineRate the
 // slowest line of its path in payload bytes a second (0: not known).
 //
 // A host flow follows its coflow's pace or spread if it has one and is on packets, else its class; what
 // neither names holds. An extra comes on top, and fixes what the pace gives now until rates are set
 // again.
-func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now time.Duration,
-	lineRate float64) grant {
+func (t *rateTable) grant(b southbound.HostFlowKey, cl class, circuit bool, left float64,
+	now time.Duration, lineRate float64) grant {
 	if cl.tag == southbound.TagHold {
 		return grant{}
 	}
@@ -123,7 +123,7 @@ func (t *rateTable) grant(b southbound.HostFlowKey, cl class, left float64, now 
 	until, paced := t.pace[b.Coflow]
 	fan, extra := t.fan[b.Coflow], t.extra[b]
 	switch {
-	case !paced && fan == nil || cl.tag == southbound.TagCircuit:
+	case !paced && fan == nil || circuit:
 		return grant{rate: min(t.pairs[cl], lineRate)}
 	case fan != nil:
 		return grant{rate: min(min(fan.from[cl.src], fan.to[cl.dst])+extra, lineRate)}

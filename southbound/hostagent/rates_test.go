@@ -3,10 +3,12 @@ package hostagent
 import (
 	"math"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 	"time"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -17,7 +19,7 @@ func TestGrant(t *testing.T) {
 		return &southbound.Rates{Pace: pace, Pairs: []southbound.PairRate{{Src: 0, Dst: 1, Tag: tag, Rate: r}}}
 	}
 	mbps := payload(pathmap.Mbps) // 1e6/8*1448/1514 = 119,550.9 bytes a second
-	for _, tc := range []struct {
+	for _, tc := range []struct { // tags 6 and 7 are circuits'
 		name string
 		said []*southbound.Rates
 		tag  southbound.Tag
@@ -44,6 +46,8 @@ func TestGrant(t *testing.T) {
 		{"a circuit is not paced", []*southbound.Rates{rates(7, pathmap.Mbps,
 			southbound.Pace{Coflow: 9, Until: 600 * ms})},
 			7, 0, mbps},
+		{"nor is another circuit", []*southbound.Rates{rates(6, pathmap.Mbps,
+			southbound.Pace{Coflow: 9, Until: 600 * ms})}, 6, 0, mbps},
 		{"late: at the line", []*southbound.Rates{{Pace: []southbound.Pace{{Coflow: 9,
 			Until: 50 * ms}}}}, 0, 1e8, 1e8},
 		{"spread: the slower end", []*southbound.Rates{spreading(5, 3)}, 0, 0, 3 * mbps},
@@ -67,7 +71,7 @@ func TestGrant(t *testing.T) {
 		for _, r := range tc.said {
 			table.set(r, false)
 		}
-		if got := table.grant(southbound.HostFlowKey{Coflow: 9}, cl(tc.tag), 1e6, 100*ms, tc.line).
+		if got := table.grant(southbound.HostFlowKey{Coflow: 9}, cl(tc.tag), tc.tag >= 6, 1e6, 100*ms, tc.line).
 			rate; math.Abs(got-tc.want) > 1e-6 && got != tc.want {
 			t.Errorf("%s: %v, want %v", tc.name, got, tc.want)
 		}
@@ -84,7 +88,7 @@ func TestPaceEndsInTime(t *testing.T) {
 		until := time.Duration(50+rng.IntN(1000)) * time.Millisecond
 		table := newRateTable()
 		table.set(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: until}}}, false)
-		g := table.grant(southbound.HostFlowKey{Coflow: 1}, class{}, left, 0, 0)
+		g := table.grant(southbound.HostFlowKey{Coflow: 1}, class{}, false, left, 0, 0)
 		refused := rng.IntN(2) == 0
 		now, lost := time.Duration(0), 0.0
 		for rate := g.rate; left > 0 && now < 10*until; rate = g.follow(left, now) {
@@ -157,11 +161,76 @@ func topped(r *southbound.Rates, extra pathmap.BitsPerSecond) *southbound.Rates 
 func TestExtraFixesPace(t *testing.T) {
 	table := newRateTable()
 	table.set(topped(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 9, Until: time.Second}}}, 4), false)
-	if g := table.grant(southbound.HostFlowKey{Coflow: 9}, class{0, 1, 0}, 1e6, 0, 0); g.until != 0 {
+	if g := table.grant(southbound.HostFlowKey{Coflow: 9}, class{0, 1, 0}, false, 1e6, 0, 0); g.until != 0 {
 		t.Errorf("%+v follows", g)
 	}
-	if g := table.grant(southbound.HostFlowKey{Coflow: 9, Row: 1}, class{0, 1, 0}, 1e6, 0,
+	if g := table.grant(southbound.HostFlowKey{Coflow: 9, Row: 1}, class{0, 1, 0}, false, 1e6, 0,
 		0); g.until != time.Second {
 		t.Errorf("%+v does not follow", g)
+	}
+}
+
+// TestAnyCircuit: host flows over any circuit of a fabric are paced as over TagCircuit, also once a leader has told of the
+// fabric: what a pace of their coflow holds goes on there.
+func TestAnyCircuit(t *testing.T) {
+	spec, err := topo.ParseSpec("pod:cubes=2,side=2,spines=1,nic=1Gbps,eps=20Mbps,ocs=100Mbps,dark=10ms")
+	must(t, err)
+	f, err := topo.New(spec)
+	must(t, err)
+	fab := ForFabric(f)
+	a := newTestAgent(t, f.Hosts(), func(c *Config) { c.Line, c.IsCircuit = fab.Line, fab.IsCircuit })
+	start := one(1, 1<<20, 1)
+	start.Dst[0] = 8
+	must(t, a.Start([]southbound.Start{start}))
+	must(t, a.SetRates(&southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
+		Pairs: []southbound.PairRate{{Src: 0, Dst: 8, Tag: 2, Rate: 10}}}))
+	key := southbound.HostFlowKey{Coflow: 1}
+	granted := func() want {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		b := a.table.row(key)
+		a.pass(b, b.granted.rate)
+		return b.passed
+	}
+	for _, told := range []bool{false, true} {
+		if told {
+			must(t, a.SetNetwork(NetworkOf(f)))
+		}
+		for _, tc := range []struct {
+			tag  southbound.Tag
+			rate float64
+		}{{2, payload(10)}, {1, 0}, {2, payload(10)}, {southbound.TagHold, 0}} {
+			must(t, a.Steer([]southbound.Steer{{HostFlowKey: key, Tag: tc.tag}}))
+			if got := granted(); got.rate != tc.rate || got.circuit != (tc.tag == 2) {
+				t.Errorf("told %v, tag %d: %+v, want %v bytes a second", told, tc.tag, got, tc.rate)
+			}
+		}
+	}
+}
+
+// asked is a connection that notes whether it was asked what is on its way.
+type asked struct {
+	syscall.RawConn
+	yes bool
+}
+
+func (a *asked) Control(func(uintptr)) error {
+	a.yes = true
+	return nil
+}
+
+// TestOvertakes: what is on its way is overtaken by what goes to any circuit from packets, and by nothing else.
+func TestOvertakes(t *testing.T) {
+	packets, first, other := want{tag: 1}, want{tag: southbound.TagCircuit, circuit: true}, want{tag: 2, circuit: true}
+	for _, tc := range []struct {
+		old, next want
+		asks      bool
+	}{{packets, first, true}, {packets, other, true}, {first, other, false}, {other, first, false},
+		{other, packets, false}, {packets, packets, false}} {
+		var conn asked
+		s := &sender{raw: &conn, want: tc.next}
+		if s.overtakes(tc.old); conn.yes != tc.asks {
+			t.Errorf("from tag %d to %d: asks %v, want %v", tc.old.tag, tc.next.tag, conn.yes, tc.asks)
+		}
 	}
 }

@@ -22,6 +22,8 @@ type want struct {
 	fair bool    // rate is only a bound: TCP shares below it
 	prio uint8
 	tag  southbound.Tag
+
+	circuit bool // tag is one's
 }
 
 // sender sends one host flow, over as many connections as it takes.
@@ -92,7 +94,7 @@ func (s *sender) apply(old want) {
 // pace of the old path: ten milliseconds and more of a circuit were lost. A new connection asks the
 // receiver where to go on.
 func (s *sender) overtakes(old want) bool {
-	if s.want.tag != southbound.TagCircuit || old.tag == southbound.TagCircuit || s.moved {
+	if !s.want.circuit || old.circuit || s.moved {
 		return false
 	}
 	waits := 0

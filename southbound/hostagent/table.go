@@ -17,6 +17,7 @@ type hostFlow struct {
 	moved    uint64  // the reading at which left last changed
 	line     float64 // payload bytes a second of its path by lineTag; 0: not known
 	lineTag  southbound.Tag
+	circuit  bool // lineTag takes it to a circuit
 	granted  grant
 	passed   want      // the last order to the sender
 	out      *sender   // while it sends, if its source is here

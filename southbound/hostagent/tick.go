@@ -13,19 +13,22 @@ func (a *Agent) settle(b *hostFlow, now time.Duration) {
 		return
 	}
 	if b.tag != b.lineTag && b.tag != southbound.TagHold {
-		b.line, b.lineTag = payload(a.net().line(b.src, b.dst, b.tag)), b.tag
+		net := a.net()
+		b.line, b.lineTag = payload(net.line(b.src, b.dst, b.tag)), b.tag
+		b.circuit = net.isCircuit(b.src, b.tag)
 	}
 	line := b.line
 	if b.cap > 0 && (line <= 0 || b.cap < line) {
 		line = b.cap
 	}
-	b.granted = a.rates.grant(b.key, class{b.src, b.dst, b.tag}, float64(b.left), now, line)
+	b.granted = a.rates.grant(b.key, class{b.src, b.dst, b.tag}, b.circuit, float64(b.left), now, line)
 	a.pass(b, b.granted.rate)
 }
 
 // pass hands a rate to a host flow's sender, making it first if there is something to send.
 func (a *Agent) pass(b *hostFlow, rate float64) {
-	w := want{rate: rate, fair: b.granted.fair, prio: b.granted.prio, tag: b.tag}
+	w := want{rate: rate, fair: b.granted.fair, prio: b.granted.prio, tag: b.tag,
+		circuit: b.circuit && b.tag != southbound.TagHold}
 	switch {
 	case b.out != nil && w == b.passed:
 		return

@@ -1743,9 +1743,11 @@ type Host struct {
 	Rack    int32                  `protobuf:"varint,3,opt,name=rack,proto3" json:"rack,omitempty"`
 	// Rates of layer 2, in bits a second; 0: not known. Of its own link, of the fastest link by which its rack has packets
 	// leave, and of the link by which its rack has circuits leave.
-	Link          int64 `protobuf:"varint,4,opt,name=link,proto3" json:"link,omitempty"`
-	Packets       int64 `protobuf:"varint,5,opt,name=packets,proto3" json:"packets,omitempty"`
-	Circuits      int64 `protobuf:"varint,6,opt,name=circuits,proto3" json:"circuits,omitempty"`
+	Link     int64 `protobuf:"varint,4,opt,name=link,proto3" json:"link,omitempty"`
+	Packets  int64 `protobuf:"varint,5,opt,name=packets,proto3" json:"packets,omitempty"`
+	Circuits int64 `protobuf:"varint,6,opt,name=circuits,proto3" json:"circuits,omitempty"`
+	// Tags of circuits that leave its rack, a bit each from the lowest, which is tag 0. Tag 7 is one in any case.
+	CircuitTags   uint32 `protobuf:"varint,7,opt,name=circuit_tags,json=circuitTags,proto3" json:"circuit_tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1818,6 +1820,13 @@ func (x *Host) GetPackets() int64 {
 func (x *Host) GetCircuits() int64 {
 	if x != nil {
 		return x.Circuits
+	}
+	return 0
+}
+
+func (x *Host) GetCircuitTags() uint32 {
+	if x != nil {
+		return x.CircuitTags
 	}
 	return 0
 }
@@ -2388,14 +2397,15 @@ const file_agent_proto_rawDesc = "" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x12\n" +
 	"\x04host\x18\x02 \x03(\x05R\x04host\x12\x0e\n" +
 	"\x02up\x18\x03 \x01(\bR\x02up\"\r\n" +
-	"\vRegardReply\"\x92\x01\n" +
+	"\vRegardReply\"\xb5\x01\n" +
 	"\x04Host\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
 	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x12\n" +
 	"\x04rack\x18\x03 \x01(\x05R\x04rack\x12\x12\n" +
 	"\x04link\x18\x04 \x01(\x03R\x04link\x12\x18\n" +
 	"\apackets\x18\x05 \x01(\x03R\apackets\x12\x1a\n" +
-	"\bcircuits\x18\x06 \x01(\x03R\bcircuits\"\xa7\x01\n" +
+	"\bcircuits\x18\x06 \x01(\x03R\bcircuits\x12!\n" +
+	"\fcircuit_tags\x18\a \x01(\rR\vcircuitTags\"\xa7\x01\n" +
 	"\x11SetNetworkRequest\x128\n" +
 	"\belection\x18\x01 \x01(\v2\x1c.lightloom.agent.v1.ElectionR\belection\x12\x14\n" +
 	"\x05hosts\x18\x02 \x01(\x05R\x05hosts\x12\x14\n" +

@@ -16,7 +16,8 @@ import (
 func hosts(n int) (out Network) {
 	for i := range n {
 		out = append(out, Host{Name: fmt.Sprint("h", i), Rack: int32(i / 2), Link: 4, Packets: 3, Circuits: 2,
-			Addr: netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 7471)})
+			CircuitTags: TagSet(i),
+			Addr:        netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, byte(i >> 8), byte(i)}), 7471)})
 	}
 	return out
 }
@@ -54,7 +55,8 @@ func TestNetwork(t *testing.T) {
 // FuzzNetwork: whatever comes is refused, or a network whose lines can be looked up.
 func FuzzNetwork(f *testing.F) {
 	for _, m := range append(SetNetworks(hosts(3)), &agentpb.SetNetworkRequest{},
-		&agentpb.SetNetworkRequest{Hosts: 1 << 30, Host: []*agentpb.Host{{Address: "10.0.0.1:1", Rack: -1}}}) {
+		&agentpb.SetNetworkRequest{Hosts: 1 << 30, Host: []*agentpb.Host{{Address: "10.0.0.1:1", Rack: -1}}},
+		&agentpb.SetNetworkRequest{Hosts: 1, Host: []*agentpb.Host{{Address: "10.0.0.1:1", CircuitTags: 1 << 8}}}) {
 		b, err := proto.Marshal(m)
 		if err != nil {
 			f.Fatal(err)
