@@ -11,7 +11,7 @@ import (
 )
 
 // Bridge hands connections on to the API of the running fabric, for a program that cannot ask for it itself. It returns
-// once in is closed, which ctx does when it ends, and all connections have ended.
+// once in accepts no more, which ctx sees to when it ends, and all connections have ended.
 func Bridge(ctx context.Context, in net.Listener) error {
 	probe, err := dialControl() // for an error that says that no fabric is up
 	if err == nil {
@@ -20,9 +20,16 @@ func Bridge(ctx context.Context, in net.Listener) error {
 	if err != nil {
 		return errors.Join(err, in.Close())
 	}
+	return handOn(ctx, in, splice)
+}
+
+// handOn serves connections until in is closed, or accepts no more for another reason: then it ends those that it has.
+func handOn(ctx context.Context, in net.Listener, serve func(context.Context, net.Conn)) error {
+	ctx, cancel := context.WithCancel(ctx)
 	defer context.AfterFunc(ctx, func() { in.Close() })()
 	var all sync.WaitGroup
 	defer all.Wait()
+	defer cancel()
 	for {
 		from, err := in.Accept()
 		switch {
@@ -31,7 +38,7 @@ func Bridge(ctx context.Context, in net.Listener) error {
 		case err != nil:
 			return hint.Wrap(err, "try again")
 		}
-		all.Go(func() { splice(ctx, from) })
+		all.Go(func() { serve(ctx, from) })
 	}
 }
 
@@ -43,10 +50,10 @@ func splice(ctx context.Context, from net.Conn) {
 		return
 	}
 	defer to.Close()
+	defer context.AfterFunc(ctx, func() { from.Close(); to.Close() })()
 	if sendRequest(to, request{API: true}) != nil {
 		return
 	}
-	defer context.AfterFunc(ctx, func() { from.Close(); to.Close() })()
 	go func() {
 		_, _ = io.Copy(to, from) // either end closes both
 		to.Close()
