@@ -27,7 +27,7 @@ func straight(n int) audit.Map {
 type lab struct {
 	truth  audit.Map
 	ports  []int // of each switch; nil: there is one
-	selfOK bool // switches report what they hear of themselves
+	selfOK bool  // switches report what they hear of themselves
 	always []audit.Heard
 	broken []southbound.CrossConnect // circuits that cannot be made
 }

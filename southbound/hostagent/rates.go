@@ -102,8 +102,8 @@ type grant struct {
 	prio  uint8         // strict, of its packets
 }
 
-// grant returns what a host flow may do now. circuit is whether its tag is one's, left is its payload yet to be received, lineRate the
-// slowest line of its path in payload bytes a second (0: not known).
+// grant returns what a host flow may do now. circuit is whether its tag is one's, left is its payload yet to
+// be received, lineRate the slowest line of its path in payload bytes a second (0: not known).
 //
 // A host flow follows its coflow's pace or spread if it has one and is on packets, else its class; what
 // neither names holds. An extra comes on top, and fixes what the pace gives now until rates are set

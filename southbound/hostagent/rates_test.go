@@ -170,8 +170,8 @@ func TestExtraFixesPace(t *testing.T) {
 	}
 }
 
-// TestAnyCircuit: host flows over any circuit of a fabric are paced as over TagCircuit, also once a leader has told of the
-// fabric: what a pace of their coflow holds goes on there.
+// TestAnyCircuit: host flows over any circuit of a fabric are paced as over TagCircuit, also once a leader has told
+// of the fabric: what a pace of their coflow holds goes on there.
 func TestAnyCircuit(t *testing.T) {
 	spec, err := topo.ParseSpec("pod:cubes=2,side=2,spines=1,nic=1Gbps,eps=20Mbps,ocs=100Mbps,dark=10ms")
 	must(t, err)
