@@ -10,6 +10,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -75,6 +76,22 @@ func dialKubernetes(ctx context.Context, path string) (k kubernetes, err error) 
 		return k, fmt.Errorf("reach API server %s: %w", cfg.Host, err)
 	}
 	return newKubernetes(cfg)
+}
+
+// ownerOf returns the owner of a cluster's slices, which no other cluster has: each ends those of its owner that have
+// no Job. As by custom, a cluster is told from others by the uid of its namespace kube-system.
+func ownerOf(ctx context.Context, k kubernetes) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answers)
+	defer cancel()
+	n, err := k.core.Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("tell this cluster from others: %w: allow it as deploy/rbac.yaml does, or write --owner NAME",
+			err)
+	case n.UID == "":
+		return "", fmt.Errorf("tell this cluster from others: namespace %s has no uid: write --owner NAME", n.Name)
+	}
+	return "kubernetes-" + string(n.UID), nil
 }
 
 // fresh returns an error if the client certificate has ended: API servers say no more than Unauthorized.

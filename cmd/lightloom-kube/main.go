@@ -49,7 +49,8 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.StringVar(&o.socket, "socket", "", "in place of --server: socket of a replica of this machine")
 	f.StringVar(&o.config, "kubeconfig", "",
 		"file that says how the API server is reached; default: KUBECONFIG, else the cluster that this runs in")
-	f.StringVar(&o.owner, "owner", "kubernetes", "owner of the slices; with a tenant's keys, the name in its certificate")
+	f.StringVar(&o.owner, "owner", "", "owner of the slices, which no other cluster may have; with a tenant's keys, "+
+		"the name in its certificate; default: kubernetes- and the uid of namespace kube-system")
 	f.StringVar(&o.namespace, "namespace", "lightloom", "namespace of the lease by which one of several leads")
 	f.DurationVar(&o.patient, "patience", 5*time.Second, "how long Jobs wait for circuits that they only want")
 	f.DurationVar(&o.lease, "lease", 15*time.Second, "after how long another one takes over from one that is dead")
@@ -84,6 +85,11 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	if c.kube, err = dialKubernetes(ctx, o.config); err != nil {
 		return err
+	}
+	if c.owner == "" {
+		if c.owner, err = ownerOf(ctx, c.kube); err != nil {
+			return err
+		}
 	}
 	return c.lead(ctx)
 }
