@@ -100,8 +100,8 @@ func ReadJobs(name string, data []byte) ([]FileJob, error) {
 func readJobs(name string, data []byte, budget *int) (out []FileJob, err error) {
 	rest, bodies := plaintext.CutBodies(data, "", "jobs")
 	if line := plaintext.LineOfReference(data); line > 0 && len(rest) > plaintext.MaxWhole {
-		return nil, fmt.Errorf("%s:%d: the file is longer than %d bytes, and a value begins by &, *, |, > or << here: put it "+
-			"in quotes, or write it out, or cut the file in parts", name, line, plaintext.MaxWhole)
+		return nil, fmt.Errorf("%s:%d: the file is longer than %d bytes, and a value begins by &, *, |, > or << here: put "+
+			"it in quotes, or write it out, or cut the file in parts", name, line, plaintext.MaxWhole)
 	}
 	if len(rest) > plaintext.MaxWhole {
 		return nil, fmt.Errorf("%s: longer than %d bytes, and its jobs do not stand in lines of their own below jobs: "+

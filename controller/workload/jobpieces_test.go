@@ -46,7 +46,8 @@ func TestReadJobsInPiecesPlace(t *testing.T) {
 		"unknown key":    {"- name: j9000\n", "- nane: j9000\n", "f:27003:3: unknown field \"nane\""},
 		"key at the end": {"", "policy: joint\n", "f:36003:1: unknown field \"policy\""},
 		"no YAML":        {"- name: j9000\n", "- name: \"j9000\n", "f:27003:9: "},
-		"anchor":         {"# jobs\n", "# map -> reduce & more\nx: &a 1\n", "f:2: the file is longer than 1048576 bytes, and a value"},
+		"anchor": {"# jobs\n", "# map -> reduce & more\nx: &a 1\n",
+			"f:2: the file is longer than 1048576 bytes, and a value"},
 		"no list": {text, "jobs: [" + strings.Repeat("{name: a}, ", 1e5) + "]",
 			"longer than 1048576 bytes, and its jobs do not"},
 	} {

@@ -69,8 +69,8 @@ func CutBodies(data []byte, within string, keys ...string) (rest []byte, bodies 
 	return rest, bodies
 }
 
-// LineOfReference returns the first line where a value begins like an anchor (&), an alias (*), a text in lines of its own
-// (| or >) or a merge key (<<); 0: none does. Comments do not count.
+// LineOfReference returns the first line where a value begins like an anchor (&), an alias (*), a text in lines of its
+// own (| or >) or a merge key (<<); 0: none does. Comments do not count.
 func LineOfReference(data []byte) (line int) {
 	for text := range bytes.Lines(data) {
 		line++
