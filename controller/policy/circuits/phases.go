@@ -20,6 +20,10 @@ type Phases struct {
 	Once bool // circuits are set once for each job, those that are best for all of its phases together
 
 	plans map[controller.JobID]*phasePlan
+
+	// Of Once, where traffic is estimated: what was decided, and on which fabric.
+	set topoeng.Topology
+	on  *topo.Fabric
 }
 
 // phasePlan is what was decided for a job.
@@ -40,7 +44,7 @@ func (*Phases) Wants() controller.KindSet {
 
 // Fill has the circuits of the phases that jobs are in reserved, and no other ones on their ports.
 func (x *Phases) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	if !v.Fabric.HasOCS() || worthless(v) || v.Fabric.Spec.Pod() {
+	if !v.Fabric.HasOCS() || v.Fabric.Spec.Pod() {
 		return
 	}
 	out := slices.Repeat([]southbound.Port{southbound.NoPort}, v.Fabric.OCSPorts()) // by input
@@ -71,18 +75,40 @@ func (x *Phases) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 }
 
 // estimated takes an estimate of traffic for the phase that jobs are in, and has circuits move where that is sent
-// sooner for it, the delay included.
+// sooner for it, the delay included. Those that stand are kept otherwise: Fill renews them before they run out.
 func (x *Phases) estimated(v *controller.View, add func(in, out southbound.Port)) {
+	keep, any := standing(v)
+	if x.Once && x.on != v.Fabric && any { // the leader before has decided
+		x.set, x.on = keep, v.Fabric
+	}
+	if x.Once && x.on == v.Fabric {
+		keep = x.set
+	} else if next, ok := worth(v, keep); ok {
+		keep, x.set, x.on = next, next, v.Fabric
+	}
+	eachCircuit(keep, add)
+}
+
+// standing returns the circuits that are reserved for any coflow now, and whether there are some.
+func standing(v *controller.View) (t topoeng.Topology, any bool) {
 	n := v.Fabric.Racks
-	standing := topoeng.NewTopology(n, v.Fabric.Spec.Planes())
+	t = topoeng.NewTopology(n, v.Fabric.Spec.Planes())
 	for i := range v.Reserved {
-		if r := &v.Reserved[i]; begun(v, r) {
-			standing.Out[int(r.In)/n][int(r.In)%n] = int32(r.Out) % int32(n)
+		if r := &v.Reserved[i]; r.Coflow == controller.AnyCoflow && r.NotBefore <= v.Now {
+			t.Out[int(r.In)/n][int(r.In)%n], any = int32(r.Out)%int32(n), true
 		}
 	}
-	d := make(topoeng.Demand, n)
+	return t, any
+}
+
+// worth returns the circuits for an estimate, and whether it is worth to move those that stand.
+func worth(v *controller.View, standing topoeng.Topology) (next topoeng.Topology, ok bool) {
+	if worthless(v) {
+		return next, false
+	}
+	d := make(topoeng.Demand, v.Fabric.Racks)
 	for i, row := range v.Traffic.Bytes {
-		d[i] = make([]float64, n)
+		d[i] = make([]float64, len(d))
 		for j, b := range row {
 			if i != j && b >= v.ElephantThreshold {
 				d[i][j] = float64(v.Wire(b))
@@ -91,10 +117,10 @@ func (x *Phases) estimated(v *controller.View, add func(in, out southbound.Port)
 	}
 	f := phases.FabricOf(v.Fabric, v.Delta)
 	from, err := phases.Candidates(f, []phases.Phase{{Forms: []phases.Form{{Demand: d}}}})
-	if err != nil || x.Once && len(v.Reserved) > 0 || !f.Worth(d, standing, from[0]) {
-		return
+	if err != nil || !f.Worth(d, standing, from[0]) {
+		return next, false
 	}
-	eachCircuit(from[0], add)
+	return from[0], true
 }
 
 // eachCircuit calls add for each circuit of a topology.
