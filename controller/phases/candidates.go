@@ -96,7 +96,7 @@ func (f Fabric) counts(d topoeng.Demand) topoeng.Counts {
 	var h longest
 	for i := range d {
 		for j, bytes := range d[i] {
-			if bytes > 0 {
+			if bytes > 0 && (f.RailCount == 0 || i%f.RailCount == j%f.RailCount) {
 				h = append(h, share{bytes, 0, i, j})
 			}
 		}

@@ -25,8 +25,8 @@ const mostCells = 1 << 22
 // first, and then send. hosts is by task of the job, rack says where a host is. A phase's kind is the last word of its
 // stages' names. Phases that send alike share their form. level is by edge: its phase; -1 for one of none.
 //
-// No phase has a form where a job sends in more than 4 Mi / racks² different ways (64 on 256 racks): nothing is planned
-// for it, since its leader has other jobs.
+// No phase has a form where a job sends in more than 4 Mi / racks² different ways (64 on 256 racks): nothing is
+// planned for it, since its leader has other jobs.
 func OfJob(j *controller.Job, hosts []southbound.HostID, racks int, rack func(southbound.HostID) int) (out []Phase,
 	level []int) {
 	out, level = levels(j)
@@ -207,7 +207,7 @@ func samePairs(sum, d topoeng.Demand) bool {
 // FabricOf is a fabric as this package knows it. A circuit is no faster than the hosts of a rack together.
 func FabricOf(f *topo.Fabric, delta time.Duration) Fabric {
 	s := &f.Spec
-	out := Fabric{Racks: f.Racks, Switches: s.Planes(), Steered: true, Delta: delta,
+	out := Fabric{Racks: f.Racks, Switches: s.CircuitsARack(), Steered: true, RailCount: s.Rails, Delta: delta,
 		Circuit: min(s.OCS, s.NIC*pathmap.BitsPerSecond(f.HostsPerRack))}
 	if !controller.CircuitsOnly(f) {
 		out.Packets = s.EPS * pathmap.BitsPerSecond(max(s.Spines, 1))

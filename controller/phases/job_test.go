@@ -95,8 +95,8 @@ func chain(stages, ways int) (*controller.Job, []southbound.HostID) {
 	return j, j.PinnedHosts()
 }
 
-// TestLongChain: a job of 4,096 stages on 256 racks costs what its ways to send do, two here, and one that sends in more
-// than 64 ways has no forms.
+// TestLongChain: a job of 4,096 stages on 256 racks costs what its ways to send do, two here, and one that sends in
+// more than 64 ways has no forms.
 func TestLongChain(t *testing.T) {
 	const racks = 256
 	rack := func(h southbound.HostID) int { return int(h) }

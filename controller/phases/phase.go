@@ -43,6 +43,8 @@ type Fabric struct {
 	// Steered has two racks that are joined by a circuit send over that alone, as tables do that steer host flows: no two
 	// have two circuits of the same direction.
 	Steered bool
+	// RailCount has circuits join racks alone whose numbers are the same modulo it, as topo.Spec.CircuitMayJoin; 0: any.
+	RailCount int
 }
 
 // Check returns what is wrong with a fabric and an iteration.

@@ -86,16 +86,20 @@ func (x *Phases) estimated(v *controller.View, add func(in, out southbound.Port)
 	} else if next, ok := worth(v, keep); ok {
 		keep, x.set, x.on = next, next, v.Fabric
 	}
-	eachCircuit(keep, add)
+	eachCircuit(v.Fabric, keep, add)
 }
 
 // standing returns the circuits that are reserved for any coflow now, and whether there are some.
 func standing(v *controller.View) (t topoeng.Topology, any bool) {
 	n := v.Fabric.Racks
-	t = topoeng.NewTopology(n, v.Fabric.Spec.Planes())
+	t = topoeng.NewTopology(n, v.Fabric.Spec.CircuitsARack())
 	for i := range v.Reserved {
 		if r := &v.Reserved[i]; r.Coflow == controller.AnyCoflow && r.NotBefore <= v.Now {
-			t.Out[int(r.In)/n][int(r.In)%n], any = int32(r.Out)%int32(n), true
+			plane := int(r.In) / n
+			if v.Fabric.Spec.Rails > 0 {
+				plane = 0 // as eachCircuit has them
+			}
+			t.Out[plane][int(r.In)%n], any = int32(r.Out)%int32(n), true
 		}
 	}
 	return t, any
@@ -123,14 +127,20 @@ func worth(v *controller.View, standing topoeng.Topology) (next topoeng.Topology
 	return from[0], true
 }
 
-// eachCircuit calls add for each circuit of a topology.
-func eachCircuit(t topoeng.Topology, add func(in, out southbound.Port)) {
-	n := southbound.Port(t.Pods)
+// eachCircuit calls add for each circuit of a topology. Where a fabric has rails, that has one switch for all of them:
+// each rack has a port on the OCS of its own.
+func eachCircuit(f *topo.Fabric, t topoeng.Topology, add func(in, out southbound.Port)) {
 	for k, outs := range t.Out {
 		for i, j := range outs {
-			if j >= 0 {
-				add(southbound.Port(k)*n+southbound.Port(i), southbound.Port(k)*n+southbound.Port(j))
+			if j < 0 {
+				continue
 			}
+			plane := k
+			if f.Spec.Rails > 0 {
+				plane = i % f.Spec.Rails
+			}
+			first := southbound.Port(plane * t.Pods)
+			add(first+southbound.Port(i), first+southbound.Port(j))
 		}
 	}
 }
@@ -193,7 +203,7 @@ func (p *phasePlan) want(v *controller.View, job controller.JobID, add func(in, 
 	if now < 0 || now >= len(p.circuits) {
 		return
 	}
-	eachCircuit(p.topologies[p.circuits[now]], add)
+	eachCircuit(v.Fabric, p.topologies[p.circuits[now]], add)
 }
 
 // reserve brings reservations in line with what is wanted, by input and by output. Circuits that are in nobody's way

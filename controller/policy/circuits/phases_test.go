@@ -1,6 +1,7 @@
 package circuits
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -11,10 +12,10 @@ import (
 )
 
 // steady is a view of four racks beside packets, whose traffic is estimated: from each rack to the one that is so many
-// after it.
-func steady(t *testing.T, by int) *controller.View {
+// after it. more is of the fabric.
+func steady(t *testing.T, by int, more string) *controller.View {
 	t.Helper()
-	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1,spines=1,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=500Mbps")
+	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1,spines=1,eps=50Mbps,ocs=500Mbps,dark=10ms,nic=500Mbps" + more)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func steady(t *testing.T, by int) *controller.View {
 		t.Fatal(err)
 	}
 	v := &controller.View{Fabric: f, Now: time.Second, Delta: 10 * time.Millisecond,
-		Circuits: make([]controller.CircuitView, f.OCSPorts()),
+		Circuits: slices.Repeat([]controller.CircuitView{{Out: southbound.NoPort}}, f.OCSPorts()),
 		Traffic:  &controller.Traffic{At: time.Second, Next: time.Minute, Ahead: time.Minute}}
 	for i := range 4 {
 		row := make([]pathmap.Bytes, 4)
@@ -47,7 +48,7 @@ func carryOut(v *controller.View, p *controller.Plan) {
 func TestPhasesRenew(t *testing.T) {
 	for _, x := range []*Phases{{}, {Once: true}} {
 		for _, ahead := range []time.Duration{0, time.Minute} {
-			v := steady(t, 1)
+			v := steady(t, 1, "")
 			v.Traffic.Ahead = ahead
 			p := ask(x, v)
 			const want = "0>1 0-3600000, 1>2 0-3600000, 2>3 0-3600000, 3>0 0-3600000"
@@ -67,12 +68,12 @@ func TestPhasesRenew(t *testing.T) {
 	}
 }
 
-// TestPhasesOnceDecided: circuits that are set once stay what they are, though all have gone and traffic is another one;
-// so do those that the leader before has set.
+// TestPhasesOnceDecided: circuits that are set once stay what they are, though all have gone and traffic is another
+// one; so do those that the leader before has set.
 func TestPhasesOnceDecided(t *testing.T) {
-	x, v := &Phases{Once: true}, steady(t, 1)
+	x, v := &Phases{Once: true}, steady(t, 1, "")
 	first := ask(x, v)
-	v.Traffic.Bytes = steady(t, 2).Traffic.Bytes
+	v.Traffic.Bytes = steady(t, 2, "").Traffic.Bytes
 	if got, want := circuits(v, ask(x, v)), circuits(v, first); got != want {
 		t.Errorf("after a fault of all: %s, want %s", got, want)
 	}
@@ -81,11 +82,27 @@ func TestPhasesOnceDecided(t *testing.T) {
 	if p := ask(next, v); len(p.Reserve) > 0 {
 		t.Errorf("the next leader reserves %s", circuits(v, p))
 	}
-	v.Reserved, v.Circuits = nil, make([]controller.CircuitView, len(v.Circuits))
+	v.Reserved, v.Circuits = nil, steady(t, 1, "").Circuits
 	if got, want := circuits(v, ask(next, v)), circuits(v, first); got != want {
 		t.Errorf("the next leader after a fault: %s, want %s", got, want)
 	}
 	if got := ask(&Phases{}, v).Reserve; got[0].Out != southbound.Port(2) {
 		t.Errorf("phases follow traffic: %+v", got)
+	}
+}
+
+// TestPhasesOnRails: an estimate's circuits join racks of one rail, by its OCS, and stand while nothing changes.
+func TestPhasesOnRails(t *testing.T) {
+	for by, want := range map[int]string{1: "", 2: "0>2 0-3600000, 2>0 0-3600000, 5>7 0-3600000, 7>5 0-3600000"} {
+		x, v := &Phases{}, steady(t, by, ",rails=2")
+		p := ask(x, v)
+		if got := circuits(v, p); got != want {
+			t.Errorf("by %d: reserves %s\nwant %s", by, got, want)
+		}
+		carryOut(v, p)
+		v.Now += time.Minute
+		if p := ask(x, v); len(p.Reserve)+len(p.Preempt)+len(p.Withdraw) > 0 {
+			t.Errorf("by %d: nothing has changed: %+v", by, p)
+		}
 	}
 }

@@ -26,8 +26,8 @@ const differingOCSes = "hybrid:racks=6,hosts=1,spines=2,eps=100Mbps,ocs=1Gbps,da
 func onDifferingOCSes(t *testing.T, policy, delays, faults string) *outcome.Outcome {
 	t.Helper()
 	s, err := scenario.Prepare(scenario.Options{Fabric: differingOCSes, On: scenario.OnFlowsim,
-		Policies: []string{policy}, Given: randomCoflows(1, 12), Seed: 1, Scale: 1, Speedup: 1, Delays: delays,
-		Record: true, Faults: faults}, 1)
+		Policies: []string{policy}, Given: forPolicy(policy, 6, randomCoflows(1, 12)), Seed: 1, Scale: 1,
+		Speedup: 1, Delays: delays, Record: true, Faults: faults}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +153,7 @@ func TestRailsUnderEveryPolicy(t *testing.T) {
 		}
 		t.Run(policy.Shown(name), func(t *testing.T) {
 			s, err := scenario.Prepare(scenario.Options{Fabric: rails, On: scenario.OnFlowsim, Policies: []string{name},
-				Given: jobs, Seed: 1, Scale: 1, Speedup: 1}, 1)
+				Given: forPolicy(name, f.Hosts(), jobs), Seed: 1, Scale: 1, Speedup: 1}, 1)
 			if err != nil {
 				t.Fatal(err)
 			}
