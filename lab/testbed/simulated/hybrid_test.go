@@ -66,7 +66,8 @@ func names(q policy.Question) (all []string) {
 
 // TestHybridSplit runs every way of sharing with every circuit policy on it, both kinds of network at
 // once: whatever the two are, mice stay on packets, every byte arrives, and where elephants go over
-// circuits they end sooner than without. Parts that go by stages are left out: here are none. The table of it is docs/bench/hybrid/table.txt.
+// circuits they end sooner than without. Parts that go by stages are left out: here are none. The table
+// of it is docs/bench/hybrid/table.txt.
 func TestHybridSplit(t *testing.T) {
 	shares, parts := names(policy.Share), append([]string{"none"}, slices.DeleteFunc(names(policy.Circuits), byStages)...)
 	var table strings.Builder
