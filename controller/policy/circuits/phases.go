@@ -86,7 +86,11 @@ func (x *Phases) estimated(v *controller.View, add func(in, out southbound.Port)
 	} else if next, ok := worth(v, keep); ok {
 		keep, x.set, x.on = next, next, v.Fabric
 	}
-	eachCircuit(v.Fabric, keep, add)
+	eachCircuit(v.Fabric, keep, func(in, out southbound.Port) {
+		if v.Traffic.Bytes[v.Fabric.OCSRack(int32(in))][v.Fabric.OCSRack(int32(out))] > 0 { // others run out
+			add(in, out)
+		}
+	})
 }
 
 // standing returns the circuits that are reserved for any coflow now, and whether there are some.

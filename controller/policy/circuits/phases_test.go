@@ -74,6 +74,9 @@ func TestPhasesOnceDecided(t *testing.T) {
 	x, v := &Phases{Once: true}, steady(t, 1, "")
 	first := ask(x, v)
 	v.Traffic.Bytes = steady(t, 2, "").Traffic.Bytes
+	for i, row := range v.Traffic.Bytes {
+		row[(i+1)%4] = 1 // others run out
+	}
 	if got, want := circuits(v, ask(x, v)), circuits(v, first); got != want {
 		t.Errorf("after a fault of all: %s, want %s", got, want)
 	}
