@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -21,16 +22,35 @@ const lasts = "test/lasts"
 // while, and go when they are deleted. They run nothing.
 func (s *servers) nodes(racks int) {
 	s.Helper()
+	var names []string
 	for i := range 2 * racks {
-		s.node(fmt.Sprintf("h%d-%d", i/2, i%2), corev1.ConditionTrue)
+		names = append(names, fmt.Sprintf("h%d-%d", i/2, i%2))
+		s.node(names[i], corev1.ConditionTrue)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		kubelets(ctx, s.admin)
-	}()
-	s.Cleanup(func() { cancel(); <-done })
+	var both sync.WaitGroup
+	both.Go(func() { kubelets(ctx, s.admin) })
+	both.Go(func() { heartbeats(ctx, s.admin, names) })
+	s.Cleanup(func() { cancel(); both.Wait() })
+}
+
+// heartbeats says of nodes that they are as they were, until ctx ends: those that are silent for 50 s count as lost.
+func heartbeats(ctx context.Context, admin kubernetes, names []string) {
+	every := time.NewTicker(10 * time.Second)
+	defer every.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-every.C:
+			beat := fmt.Appendf(nil, `{"status":{"conditions":[{"type":"Ready","lastHeartbeatTime":%q}]}}`,
+				now.UTC().Format(time.RFC3339))
+			for _, name := range names {
+				_, _ = admin.core.Nodes().Patch(ctx, name, types.StrategicMergePatchType, beat, metav1.PatchOptions{},
+					"status")
+			}
+		}
+	}
 }
 
 // node makes a node, or says how it is.
