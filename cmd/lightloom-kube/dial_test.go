@@ -69,7 +69,7 @@ func TestDialKubernetes(t *testing.T) {
 	gone.Close()
 	defer s.Close()
 	for _, c := range []struct{ name, url, user, want string }{
-		{"nobody listens", gone.URL, "{token: x}", "connection refused"},
+		{"no server at the address", gone.URL, "{token: x}", "connection refused"},
 		{"a token that has ended", s.URL, "{token: x}", "its token or certificate has ended"},
 		{"a certificate that has ended", s.URL, userUntil(t, time.Now().Add(-time.Hour)), "its client certificate ended on"},
 		{"a certificate that has not", s.URL, userUntil(t, time.Now().Add(time.Hour)), "its token or certificate has ended"},

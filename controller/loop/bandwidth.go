@@ -64,7 +64,7 @@ func Bandwidths(s *state.State, m *pathmap.Map, pairs []Pair) ([]Bandwidth, erro
 func sending(s *state.State, m *pathmap.Map) []pathmap.BitsPerSecond {
 	f := s.Fabric()
 	on := make([]pathmap.BitsPerSecond, len(f.Topology.Links()))
-	over := controller.CircuitTags(f)
+	over := southbound.CircuitTags(f)
 	var tags []southbound.Tag
 	var buf []pathmap.LinkID
 	for _, id := range s.Active() {

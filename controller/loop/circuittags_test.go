@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"lightloom/controller"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 	"lightloom/southbound/hostagent"
@@ -22,7 +21,7 @@ func TestCircuitTags(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		net, dealt := hostagent.NetworkOf(f), controller.CircuitTags(f)
+		net, dealt := hostagent.NetworkOf(f), southbound.CircuitTags(f)
 		for tag := southbound.Tag(0); ; tag++ {
 			if got, want := net.IsCircuit(0, tag), slices.Contains(dealt, tag); got != want {
 				t.Errorf("%s: tag %d is a circuit's: %v, want %v", text, tag, got, want)

@@ -236,7 +236,7 @@ func overCircuits(f *topo.Fabric, r *southbound.Rates) *southbound.Rates {
 	if r == nil || !f.Spec.Pod() {
 		return r
 	}
-	tags, out := controller.CircuitTags(f), *r
+	tags, out := southbound.CircuitTags(f), *r
 	out.Pairs = nil
 	for _, p := range r.Pairs {
 		if p.Tag == southbound.TagCircuit {

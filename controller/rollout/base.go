@@ -3,7 +3,6 @@ package rollout
 import (
 	"slices"
 
-	"lightloom/controller"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -38,7 +37,7 @@ type Base struct {
 func NewBase(f *topo.Fabric, m *pathmap.Map) *Base {
 	b := &Base{fabric: f, paths: m}
 	if f.Spec.Pod() {
-		b.circuits = controller.CircuitTags(f)
+		b.circuits = southbound.CircuitTags(f)
 	}
 	b.Avoid(nil)
 	return b

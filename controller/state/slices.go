@@ -33,7 +33,7 @@ type slicing struct {
 	want    []southbound.Port // by OCS input: the output that a slice has it lead to, NoPort for none
 	owner   []string          // by OCS input: the slice that has a circuit there, empty for none
 	version uint64            // rises as slices change
-	// tags of the circuits between two cubes, see controller.CircuitTags; nil: the fabric is no pod
+	// tags of the circuits between two cubes, see southbound.CircuitTags; nil: the fabric is no pod
 	parallel []southbound.Tag
 }
 
@@ -212,7 +212,7 @@ func (s *State) deriveSlicing() {
 		return
 	}
 	if s.slicing.pod != nil {
-		s.slicing.parallel = controller.CircuitTags(s.fabric)
+		s.slicing.parallel = southbound.CircuitTags(s.fabric)
 	}
 	s.slicing.want = slices.Repeat([]southbound.Port{southbound.NoPort}, s.fabric.OCSPorts())
 	s.slicing.owner = make([]string, s.fabric.OCSPorts())

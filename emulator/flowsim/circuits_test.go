@@ -6,7 +6,6 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
-	"lightloom/southbound/hostagent"
 )
 
 // TestCircuitsFollowNoPace: of a pod, host flows over any of its circuits send at their own rates, whatever pace or
@@ -43,24 +42,6 @@ func TestCircuitsFollowNoPace(t *testing.T) {
 			rates(t, s, held)
 			if got := len(advance(t, s, ends+ends/2)) == 1; got != tc.want {
 				t.Errorf("%s, tag %d, %s: has ended: %v, want %v", tc.fabric, tc.tag, name, got, tc.want)
-			}
-		}
-	}
-}
-
-// TestCircuitTags: fabrics that are simulated take the same tags for circuits' as agents of hosts do.
-func TestCircuitTags(t *testing.T) {
-	for _, text := range []string{"pod:cubes=2,side=2,spines=1", "pod:cubes=2,side=2,spines=6",
-		"hybrid:racks=2,hosts=2,spines=2"} {
-		spec, err := topo.ParseSpec(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f := fabric(t, spec)
-		over, net := circuitTags(f), hostagent.NetworkOf(f)
-		for tag := range over {
-			if want := net.IsCircuit(0, southbound.Tag(tag)); over[tag] != want {
-				t.Errorf("%s: tag %d is a circuit's: %v, want %v", text, tag, over[tag], want)
 			}
 		}
 	}

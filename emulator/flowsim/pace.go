@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
-	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -28,17 +27,6 @@ type pace struct {
 // followsPace reports whether host flows with a tag follow the pace of their coflow: those on packets do.
 func (st *state) followsPace(t southbound.Tag) bool {
 	return !st.overCircuit[t] && t != southbound.TagHold
-}
-
-// circuitTags reports by tag whether it names a circuit of a fabric: a pod's paths leave some free for those.
-func circuitTags(f *topo.Fabric) (over [1 << 8]bool) {
-	over[southbound.TagCircuit] = true
-	if f.Spec.Pod() {
-		for i := f.Spec.PathsKept(); i < southbound.MaxPaths; i++ {
-			over[southbound.PathTag(i)] = true
-		}
-	}
-	return over
 }
 
 func (co *coflow) running(now time.Duration) bool { return co.kind == paced && co.until > now }

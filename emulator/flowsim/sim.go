@@ -82,7 +82,9 @@ func New(f *topo.Fabric, opt Options) (*Sim, error) {
 	s.fluid = newFluid(&s.clock, f.Hosts(), t.Links(), opt.payloadShare()/8e9, s)
 	s.fluid.rankedDemand.Proportional = opt.Proportional
 	s.fluid.quantum = opt.Quantum
-	s.fluid.overCircuit = circuitTags(f)
+	for _, tag := range southbound.CircuitTags(f) {
+		s.fluid.overCircuit[tag] = true
+	}
 	s.fluid.recycles = f.Hosts() > denseHosts && !f.HasOCS()
 	s.widen()
 	circuits := 0

@@ -19,7 +19,10 @@ func ForFabric(f *topo.Fabric) Config {
 
 // NetworkOf returns the hosts of a fabric, at the addresses of the address plan.
 func NetworkOf(f *topo.Fabric) wire.Network {
-	n, tags := make(wire.Network, f.Hosts()), circuitTags(f)
+	n, tags := make(wire.Network, f.Hosts()), wire.TagSet(0)
+	for _, tag := range southbound.CircuitTags(f) {
+		tags = tags.With(tag)
+	}
 	for h := range n {
 		rack, i := f.Place(int32(h))
 		n[h] = wire.Host{Name: f.Topology.Node(f.HostNode[h]).Name, Rack: rack,
@@ -35,17 +38,6 @@ func NetworkOf(f *topo.Fabric) wire.Network {
 		}
 	}
 	return n
-}
-
-// circuitTags are the tags of a fabric's circuits: a pod's paths leave some free for those.
-func circuitTags(f *topo.Fabric) wire.TagSet {
-	tags := wire.TagSet(0).With(southbound.TagCircuit)
-	if f.Spec.Pod() {
-		for i := f.Spec.PathsKept(); i < southbound.MaxPaths; i++ {
-			tags = tags.With(southbound.PathTag(i))
-		}
-	}
-	return tags
 }
 
 func hostLink(f *topo.Fabric, h southbound.HostID) pathmap.BitsPerSecond {

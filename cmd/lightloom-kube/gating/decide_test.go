@@ -153,7 +153,7 @@ func TestDecide(t *testing.T) {
 			w := newWorld(2, newJob("a", 3, notes(NodesKey, "1")))
 			return w
 		}},
-		{"hosts of other slices are theirs, whoever's they are", "ask kube-a h1-0,h1-1; say SettingCircuits",
+		{"hosts of any other slice are not free, whatever its owner", "ask kube-a h1-0,h1-1; say SettingCircuits",
 			func() *World {
 				w := newWorld(2, newJob("a", 2, nil))
 				w.Slices = []northbound.Slice{{Name: "mine", Hosts: []string{"h0-1"}}}
