@@ -426,9 +426,10 @@ func (s *State) startStage(e *Entry) error {
 	st.Started = true
 	s.stages = slices.DeleteFunc(s.stages, func(r StageRef) bool { return r == StageRef{j.ID, e.Stage} })
 	first, end := j.StageTasks(int(e.Stage))
-	for i := first; i < end; i++ {
-		if t := s.task(j, i); t.MayStart() {
-			t.Started = e.At
+	tasks := s.d.TasksOf(j)[first:end]
+	for i := range tasks {
+		if tasks[i].MayStart() {
+			tasks[i].Started = e.At
 		}
 	}
 	j.begin(e)

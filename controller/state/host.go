@@ -19,8 +19,9 @@ func (s *State) Lost(h southbound.HostID) bool {
 // startable reports whether a stage has tasks to begin.
 func (s *State) startable(j *Job, stage int32) bool {
 	first, end := j.StageTasks(int(stage))
-	for i := first; i < end; i++ {
-		if s.task(j, i).MayStart() {
+	tasks := s.d.TasksOf(j)[first:end]
+	for i := range tasks {
+		if tasks[i].MayStart() {
 			return true
 		}
 	}

@@ -115,9 +115,16 @@ func (s *State) checkMovedVCPUs(j *Job, p *controller.Placement, asked *Asked) e
 			}
 		}
 	}
+	if asked.vcpus == nil {
+		return nil
+	}
 	for i, h := range p.Hosts {
-		was, t := j.Hosts[i], s.task(j, i)
-		if asked.vcpus == nil || h == was || t.Ended != Unset {
+		was := j.Hosts[i]
+		if h == was { // nearly all of them, whose tasks are not even looked up
+			continue
+		}
+		t := s.task(j, i)
+		if t.Ended != Unset {
 			continue
 		}
 		if h != controller.NoHost {
