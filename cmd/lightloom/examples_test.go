@@ -98,7 +98,7 @@ func TestRunFromGo(t *testing.T) {
 	said := ""
 	for _, args := range [][]string{{"work", "init", ".", root}, {"run", "."}} {
 		c := exec.CommandContext(t.Context(), "go", args...)
-		c.Dir, c.Env = dir, append(os.Environ(), "GOWORK=", "GOFLAGS=", "GOPROXY=off")
+		c.Dir, c.Env = dir, append(os.Environ(), "GOWORK=", "GOPROXY=off")
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", args, err, out)
