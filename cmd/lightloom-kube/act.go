@@ -51,6 +51,7 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 	for i := range plan.Words {
 		errs = append(errs, c.word(ctx, &plan.Words[i]))
 	}
+	errs = append(errs, c.serveSlices(ctx, w))
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -59,26 +60,18 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 
 // abandoned returns the slices whose Jobs are known to be gone, or have not been there for a while: a slice can be
 // younger than what the API server has told of Jobs.
-func (c *controller) abandoned(orphans []string, now time.Time) (out []string) {
+func (c *controller) abandoned(orphans []string, now time.Time) []string {
+	out := c.leftJobs.abandoned(orphans, now, c.settle)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := map[string]time.Time{}
-	for _, name := range orphans {
-		since, known := c.suspect[name]
-		if !known {
-			since = now
-		}
-		next[name] = since
-		if c.gone[name] || now.Sub(since) >= c.settle {
+	for name := range c.gone {
+		switch {
+		case !slices.Contains(orphans, name):
+			delete(c.gone, name)
+		case !slices.Contains(out, name):
 			out = append(out, name)
 		}
 	}
-	for name := range c.gone {
-		if !slices.Contains(orphans, name) {
-			delete(c.gone, name)
-		}
-	}
-	c.suspect = next
 	return out
 }
 

@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,7 +37,7 @@ type controller struct {
 	north *northbound.Client
 	say   func(format string, args ...any)
 
-	jobs, pods, nodes cache.SharedIndexInformer
+	jobs, pods, nodes, slices cache.SharedIndexInformer
 
 	wake   chan struct{}
 	events record.EventRecorder
@@ -44,8 +45,9 @@ type controller struct {
 	mu   sync.Mutex
 	gone map[string]bool // slices of Jobs that were seen to go
 
-	suspect map[string]time.Time // since when slices have had no Job
-	told    map[string]string    // what was said last about nodes, and of a pass
+	leftJobs, leftSlices left              // slices without a Job, or Slice
+	refused              map[string]string // what the controller has said to requests for Slices that it refused
+	told                 map[string]string // what was said last about nodes, and of a pass
 }
 
 // errLost is the end of one that does not lead any more: what it knows may be old.
@@ -101,7 +103,8 @@ func (c *controller) lead(ctx context.Context) error {
 // run watches and makes passes until ctx ends.
 func (c *controller) run(ctx context.Context) error {
 	c.wake, c.gone = make(chan struct{}, 1), map[string]bool{}
-	c.suspect, c.told = map[string]time.Time{}, map[string]string{}
+	c.leftJobs, c.leftSlices = left{}, left{}
+	c.refused, c.told = map[string]string{}, map[string]string{}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typed.EventSinkImpl{Interface: c.kube.core.Events("")})
@@ -167,14 +170,19 @@ func (c *controller) watch(ctx context.Context, until *sync.WaitGroup) error {
 	core := c.kube.core.RESTClient()
 	c.jobs = c.inform(c.kube.batch.RESTClient(), "jobs", &batchv1.Job{})
 	c.pods, c.nodes = c.inform(core, "pods", &corev1.Pod{}), c.inform(core, "nodes", &corev1.Node{})
+	c.slices = c.follow(sliceResource)
 	var told sync.Map // what is wrong is said once, until something else is
-	for _, i := range []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes} {
+	for _, i := range []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes, c.slices} {
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { c.rouse() }, UpdateFunc: func(_, _ any) { c.rouse() }, DeleteFunc: c.deleted,
 		})
 		wrong := func(_ context.Context, _ *cache.Reflector, err error) {
-			if last, _ := told.Swap("", err.Error()); last != err.Error() {
-				c.say("watch the API server: %v", err)
+			text := "watch the API server: " + err.Error()
+			if i == c.slices && apierrors.IsNotFound(err) {
+				text = "the cluster has no Slices: kubectl apply -k deploy adds them"
+			}
+			if last, _ := told.Swap(i, text); last != text {
+				c.say("%s", text)
 			}
 		}
 		if err = errors.Join(err, i.SetTransform(slim), i.SetWatchErrorHandlerWithContext(wrong)); err != nil {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,10 +35,9 @@ func build(t *testing.T) string {
 // TestGates: Jobs on a real control plane and a real controller.
 func TestGates(t *testing.T) {
 	measured(t)
-	const racks = 4
 	f, s, ours := startFabric(t, racks), startServers(t), build(t)
 	s.apply()
-	s.nodes(racks)
+	s.nodes(4)
 	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--settle", "2s"}
 	start(t, t.TempDir(), ours, args...)
 	north := northbound.DialSocket(f.socket)
@@ -154,17 +152,10 @@ func (c *checker) look() {
 // no slice is left without a Job, and none is there twice.
 func TestKilled(t *testing.T) {
 	measured(t)
-	const racks = 4
-	kills := 20
-	if text := os.Getenv("LIGHTLOOM_KILLS"); text != "" {
-		kills, _ = strconv.Atoi(text)
-	}
 	f, s, ours := startFabric(t, racks), startServers(t), build(t)
 	s.apply()
-	s.nodes(racks)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	s.nodes(4)
+	random, kills := seeded(t), manyKills()
 	north := northbound.DialSocket(f.socket)
 	check := &checker{T: t, s: s, north: north, seen: map[string]bool{}}
 	dir, jobs := t.TempDir(), 0
@@ -208,4 +199,12 @@ func TestKilled(t *testing.T) {
 		return err == nil && len(all) == 0
 	})
 	t.Logf("%d kills, %d Jobs, %d pods seen as they were released", kills, jobs, check.released)
+}
+
+// manyKills returns how many times a program is killed.
+func manyKills() int {
+	if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_KILLS")); err == nil {
+		return n
+	}
+	return 20
 }

@@ -38,6 +38,7 @@ type Request struct {
 	Name  string   `json:"name"`
 	Shape string   `json:"shape,omitempty"`
 	Owner string   `json:"owner"`
+	Cubes []int    `json:"cubes,omitempty"`
 	Hosts []string `json:"hosts,omitempty"`
 }
 
