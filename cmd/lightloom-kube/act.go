@@ -51,7 +51,7 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 	for i := range plan.Words {
 		errs = append(errs, c.word(ctx, &plan.Words[i]))
 	}
-	errs = append(errs, c.serveSlices(ctx, w))
+	errs = append(errs, c.serveSlices(ctx, w), c.serveChecks(ctx, w), c.markNodes(ctx, w))
 	if ctx.Err() != nil {
 		return nil
 	}

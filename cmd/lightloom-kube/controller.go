@@ -38,6 +38,7 @@ type controller struct {
 	say   func(format string, args ...any)
 
 	jobs, pods, nodes, slices cache.SharedIndexInformer
+	checks, workloads         cache.SharedIndexInformer // Kueue's; nil without --kueue
 
 	wake   chan struct{}
 	events record.EventRecorder
@@ -45,9 +46,11 @@ type controller struct {
 	mu   sync.Mutex
 	gone map[string]bool // slices of Jobs that were seen to go
 
-	leftJobs, leftSlices left              // slices without a Job, or Slice
-	refused              map[string]string // what the controller has said to requests for Slices that it refused
-	told                 map[string]string // what was said last about nodes, and of a pass
+	leftJobs, leftSlices left // slices without a Job, or Slice
+	leftWorkloads        left // Slices without a workload
+
+	refused map[string]string // what the controller has said to requests for Slices that it refused
+	told    map[string]string // what was said last about nodes, and of a pass
 }
 
 // errLost is the end of one that does not lead any more: what it knows may be old.
@@ -103,7 +106,7 @@ func (c *controller) lead(ctx context.Context) error {
 // run watches and makes passes until ctx ends.
 func (c *controller) run(ctx context.Context) error {
 	c.wake, c.gone = make(chan struct{}, 1), map[string]bool{}
-	c.leftJobs, c.leftSlices = left{}, left{}
+	c.leftJobs, c.leftSlices, c.leftWorkloads = left{}, left{}, left{}
 	c.refused, c.told = map[string]string{}, map[string]string{}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	defer broadcaster.Shutdown()
@@ -171,15 +174,23 @@ func (c *controller) watch(ctx context.Context, until *sync.WaitGroup) error {
 	c.jobs = c.inform(c.kube.batch.RESTClient(), "jobs", &batchv1.Job{})
 	c.pods, c.nodes = c.inform(core, "pods", &corev1.Pod{}), c.inform(core, "nodes", &corev1.Node{})
 	c.slices = c.follow(sliceResource)
+	all := []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes, c.slices}
+	if c.kueue {
+		c.checks, c.workloads = c.follow(checkResource), c.follow(workloadResource)
+		all = append(all, c.checks, c.workloads)
+	}
 	var told sync.Map // what is wrong is said once, until something else is
-	for _, i := range []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes, c.slices} {
+	for _, i := range all {
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { c.rouse() }, UpdateFunc: func(_, _ any) { c.rouse() }, DeleteFunc: c.deleted,
 		})
 		wrong := func(_ context.Context, _ *cache.Reflector, err error) {
 			text := "watch the API server: " + err.Error()
-			if i == c.slices && apierrors.IsNotFound(err) {
-				text = "the cluster has no Slices: kubectl apply -k deploy adds them"
+			if apierrors.IsNotFound(err) {
+				text = "the cluster has no Kueue of API v1beta2, which --kueue asks for"
+				if i == c.slices {
+					text = "the cluster has no Slices: kubectl apply -k deploy adds them"
+				}
 			}
 			if last, _ := told.Swap(i, text); last != text {
 				c.say("%s", text)

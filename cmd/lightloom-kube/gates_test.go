@@ -37,7 +37,7 @@ func TestGates(t *testing.T) {
 	measured(t)
 	f, s, ours := startFabric(t, racks), startServers(t), build(t)
 	s.apply()
-	s.nodes(4)
+	s.nodes(4, 2)
 	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--settle", "2s"}
 	start(t, t.TempDir(), ours, args...)
 	north := northbound.DialSocket(f.socket)
@@ -154,7 +154,7 @@ func TestKilled(t *testing.T) {
 	measured(t)
 	f, s, ours := startFabric(t, racks), startServers(t), build(t)
 	s.apply()
-	s.nodes(4)
+	s.nodes(4, 2)
 	random, kills := seeded(t), manyKills()
 	north := northbound.DialSocket(f.socket)
 	check := &checker{T: t, s: s, north: north, seen: map[string]bool{}}

@@ -188,15 +188,16 @@ func (s *servers) client(user string) kubernetes {
 func (s *servers) apply() {
 	s.Helper()
 	for _, f := range []string{"namespace.yaml", "slices.yaml", "rbac.yaml"} {
-		c := exec.Command("kubectl", "--kubeconfig", s.kubeconfig("admin"), "-n", "lightloom", "apply", "-f",
-			filepath.Join("deploy", f))
-		if out, err := c.CombinedOutput(); err != nil {
-			s.Fatalf("kubectl apply %s: %v: %s", f, err, out)
-		}
+		s.kubectl("-n", "lightloom", "apply", "-f", filepath.Join("deploy", f))
 	}
-	c := exec.Command("kubectl", "--kubeconfig", s.kubeconfig("admin"), "apply", "--dry-run=server", "-k", "deploy")
+	s.kubectl("apply", "--dry-run=server", "-k", "deploy")
+}
+
+func (s *servers) kubectl(args ...string) {
+	s.Helper()
+	c := exec.Command("kubectl", append([]string{"--kubeconfig", s.kubeconfig("admin")}, args...)...)
 	if out, err := c.CombinedOutput(); err != nil {
-		s.Fatalf("kubectl apply -k: %v: %s", err, out)
+		s.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
 	}
 }
 

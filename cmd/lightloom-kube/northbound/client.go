@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -44,9 +45,13 @@ type Request struct {
 
 // Host is a host of the fabric.
 type Host struct {
-	Name string
-	Rack int
+	Name   string
+	Rack   int
+	Switch string // of its rack
 }
+
+// Cube reports whether a host is of a cube of a pod.
+func (h Host) Cube() bool { return h.Switch == "cube"+strconv.Itoa(h.Rack) }
 
 // Error is what the controller answers in place of a result. Code is one of the Connect protocol.
 type Error struct {
@@ -263,9 +268,15 @@ func (c *Client) Hosts(ctx context.Context) (all []Host, err error) {
 	if err := c.call(ctx, "GetFabric", struct{}{}, &out); err != nil {
 		return nil, err
 	}
+	switches := map[int]string{}
+	for _, n := range out.Nodes {
+		if n.Role == "tor" {
+			switches[n.Rack] = n.Name
+		}
+	}
 	for _, n := range out.Nodes {
 		if n.Role == "host" {
-			all = append(all, Host{n.Name, n.Rack})
+			all = append(all, Host{n.Name, n.Rack, switches[n.Rack]})
 		}
 	}
 	return all, nil

@@ -70,7 +70,7 @@ func TestCallsAreTheContract(t *testing.T) {
 		{"ListSlices", func(c *Client) (any, error) { return c.Slices(ctx) },
 			[]Slice{{Name: "kube-1", Owner: "kubernetes", Shape: "9x9x9", State: Failed, Reason: "ShapeImpossible",
 				Message: "no such shape"}}},
-		{"GetFabric", func(c *Client) (any, error) { return c.Hosts(ctx) }, []Host{{"h0-0", 0}, {"h1-0", 1}}},
+		{"GetFabric", func(c *Client) (any, error) { return c.Hosts(ctx) }, []Host{{"h0-0", 0, "tor0"}, {"h1-0", 1, ""}}},
 	} {
 		t.Run(c.contract, func(t *testing.T) {
 			want := readContract(t, c.contract)
