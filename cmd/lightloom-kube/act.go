@@ -20,14 +20,12 @@ import (
 
 // pass does what is due.
 func (c *controller) pass(ctx context.Context, now time.Time) error {
-	w, err := c.world(ctx, now)
-	if err != nil {
-		return err
+	w, away := c.world(ctx, now)
+	plan, errs := gating.Decide(w), []error{away}
+	if away == nil {
+		c.compare(w)
+		plan.Free = append(plan.Free, c.abandoned(plan.Orphans, now)...)
 	}
-	c.compare(w)
-	plan := gating.Decide(w)
-	plan.Free = append(plan.Free, c.abandoned(plan.Orphans, now)...)
-	var errs []error
 	stays := map[string]bool{} // slices that are still there: their names cannot be asked for
 	for _, name := range plan.Free {
 		if err := c.north.Delete(ctx, name); err != nil {
@@ -51,7 +49,9 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 	for i := range plan.Words {
 		errs = append(errs, c.word(ctx, &plan.Words[i]))
 	}
-	errs = append(errs, c.serveSlices(ctx, w), c.serveChecks(ctx, w), c.markNodes(ctx, w))
+	if away == nil {
+		errs = append(errs, c.serveSlices(ctx, w), c.serveChecks(ctx, w), c.markNodes(ctx, w))
+	}
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -132,6 +132,7 @@ func (c *controller) run(ctx context.Context) error {
 const (
 	shortest = 20 * time.Millisecond
 	longest  = time.Second
+	patience = 2 * time.Second // with a Lightloom controller that does not answer, at least
 )
 
 // rest waits a moment, and then until something has changed.
@@ -242,17 +243,21 @@ func (c *controller) deleted(x any) {
 	c.rouse()
 }
 
-// world returns what there is.
+// world returns what there is. While the Lightloom controller is away it is what Kubernetes has, with an error.
 func (c *controller) world(ctx context.Context, now time.Time) (*gating.World, error) {
-	w := &gating.World{Now: now, Owner: c.owner, Patient: c.patient}
+	w := &gating.World{Now: now, Owner: c.owner, Patient: c.patient, Starve: c.starve}
+	asking, cancel := context.WithTimeout(ctx, max(c.patient, patience))
+	defer cancel()
 	var err error
 	// Slices come first: what they are of is in the lists then, or will be.
-	if w.Slices, err = c.north.Slices(ctx); err != nil {
-		return nil, fmt.Errorf("list slices: %w", err)
+	if w.Slices, err = c.north.Slices(asking); err != nil {
+		err = fmt.Errorf("list slices: %w", err)
+	} else if w.Hosts, err = c.north.Hosts(asking); err != nil {
+		err = fmt.Errorf("read fabric: %w", err)
 	}
-	if w.Hosts, err = c.north.Hosts(ctx); err != nil {
-		return nil, fmt.Errorf("read fabric: %w", err)
+	if w.Away = err != nil; w.Away {
+		w.Slices, w.Hosts = nil, nil
 	}
 	w.Jobs, w.Pods, w.Nodes = listed[*batchv1.Job](c.jobs), listed[*corev1.Pod](c.pods), listed[*corev1.Node](c.nodes)
-	return w, nil
+	return w, err
 }

@@ -91,6 +91,23 @@ func TestGates(t *testing.T) {
 	})
 }
 
+// TestAway: while no Lightloom controller answers, Jobs that can do without circuits start, and others say why they wait.
+func TestAway(t *testing.T) {
+	measured(t)
+	s, ours := startServers(t), build(t)
+	s.apply()
+	s.nodes(2, 2)
+	start(t, t.TempDir(), ours, "--socket", filepath.Join(s.dir, "none"), "--kubeconfig", s.kubeconfig("ours"),
+		"--lease", "2s", "--patience", "3s")
+	for _, c := range []struct{ wants, reason string }{
+		{gating.None, gating.Without}, {gating.Wanted, gating.Without}, {gating.Required, gating.AwayNow},
+	} {
+		s.job(c.wants, 2, map[string]string{gating.Gate: c.wants})
+		await(t, c.wants+" to be "+c.reason, func() bool { reason, _ := s.reason(c.wants); return reason == c.reason })
+	}
+	await(t, "those without to end", func() bool { return s.ended(gating.None) && s.ended(gating.Wanted) })
+}
+
 // checker looks at pods and slices, again and again, for what may not be.
 type checker struct {
 	*testing.T

@@ -38,6 +38,7 @@ type options struct {
 	owner     string
 	namespace string
 	patient   time.Duration
+	starve    time.Duration
 	lease     time.Duration
 	settle    time.Duration
 	kueue     bool
@@ -57,6 +58,8 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		"the name in its certificate; default: kubernetes- and the uid of namespace kube-system")
 	f.StringVar(&o.namespace, "namespace", "lightloom", "namespace of the lease by which one of several leads")
 	f.DurationVar(&o.patient, "patience", 5*time.Second, "how long Jobs wait for circuits that they only want")
+	f.DurationVar(&o.starve, "starve", 10*time.Minute,
+		"how long a Job waits for nodes until those behind it leave them to it; 0: they never do")
 	f.DurationVar(&o.lease, "lease", 15*time.Second, "after how long another one takes over from one that is dead")
 	f.DurationVar(&o.settle, "settle", 10*time.Second,
 		"how long a slice is kept whose Job or Slice was never seen")
