@@ -43,14 +43,14 @@ type controller struct {
 	wake   chan struct{}
 	events record.EventRecorder
 
-	mu   sync.Mutex
-	gone map[string]bool // slices of Jobs that were seen to go
+	mu      sync.Mutex
+	gone    map[string]bool   // slices of Jobs that were seen to go
+	refused map[string]string // what the controller has said to requests for Slices that it refused
 
 	leftJobs, leftSlices left // slices without a Job, or Slice
 	leftWorkloads        left // Slices without a workload
 
-	refused map[string]string // what the controller has said to requests for Slices that it refused
-	told    map[string]string // what was said last about nodes, and of a pass
+	told map[string]string // what was said last about nodes, and of a pass
 }
 
 // errLost is the end of one that does not lead any more: what it knows may be old.

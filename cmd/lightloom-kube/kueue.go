@@ -123,16 +123,26 @@ func (c *controller) markNodes(ctx context.Context, w *gating.World) error {
 			names[slicing.Name(s.UID)] = s.Name
 		}
 	}
-	for _, m := range gating.Marks(w, names) {
-		text, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": m.Labels,
-			"resourceVersion": m.Node.ResourceVersion, "uid": m.Node.UID}})
-		if err != nil {
-			return err
-		}
-		_, err = c.kube.core.Nodes().Patch(ctx, m.Node.Name, types.MergePatchType, text, metav1.PatchOptions{})
-		if err != nil && !passed(err) {
-			return fmt.Errorf("label node %s: %w", m.Node.Name, err) // so it is for all
-		}
+	all := gating.Marks(w, names)
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	if err := c.mark(ctx, all[0]); err != nil {
+		return err // what is not allowed for one is not for others
+	}
+	return each(all[1:], func(m gating.Mark) error { return c.mark(ctx, m) })
+}
+
+// mark changes a node's labels as they were seen.
+func (c *controller) mark(ctx context.Context, m gating.Mark) error {
+	text, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": m.Labels,
+		"resourceVersion": m.Node.ResourceVersion, "uid": m.Node.UID}})
+	if err != nil {
+		return err
+	}
+	_, err = c.kube.core.Nodes().Patch(ctx, m.Node.Name, types.MergePatchType, text, metav1.PatchOptions{})
+	if err == nil || passed(err) {
+		return nil
+	}
+	return fmt.Errorf("label node %s: %w", m.Node.Name, err)
 }

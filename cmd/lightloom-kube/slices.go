@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -54,35 +56,57 @@ func (c *controller) serveSlices(ctx context.Context, w *gating.World) error {
 	if err != nil {
 		return err
 	}
+	c.forget(all)
 	p := slicing.Decide(&slicing.World{Now: w.Now, Slices: all, Hosts: w.Hosts, There: w.Slices, Owner: c.owner,
 		Refused: c.refused})
 	p.Free = append(p.Free, c.leftSlices.abandoned(p.Orphans, w.Now, c.settle)...)
-	var errs []error
-	for _, s := range p.Hold {
-		errs = append(errs, c.finalize(ctx, s, append(slices.Clone(s.Finalizers), slicing.Finalizer)))
+	return errors.Join(
+		each(p.Hold, func(s *slicing.Slice) error {
+			return c.finalize(ctx, s, append(slices.Clone(s.Finalizers), slicing.Finalizer))
+		}),
+		each(p.Free, func(name string) error { return c.freeSlice(ctx, name) }),
+		each(p.Let, func(s *slicing.Slice) error {
+			return c.finalize(ctx, s, slices.DeleteFunc(slices.Clone(s.Finalizers), func(f string) bool {
+				return f == slicing.Finalizer
+			}))
+		}),
+		each(p.Ask, func(r northbound.Request) error { return c.askSlice(ctx, r) }),
+		each(p.Say, func(word slicing.Word) error {
+			return c.patch(ctx, sliceResource, &word.Slice.ObjectMeta,
+				map[string]any{"status": slicing.Status{Conditions: word.Conditions}}, "status")
+		}))
+}
+
+// forget drops what was said of Slices that are gone.
+func (c *controller) forget(all []*slicing.Slice) {
+	there := map[string]bool{}
+	for _, s := range all {
+		there[slicing.Name(s.UID)] = true
 	}
-	for _, name := range p.Free {
-		if err := c.north.Delete(ctx, name); err != nil {
-			errs = append(errs, fmt.Errorf("free slice %s: %w", name, err))
-			continue
-		}
-		delete(c.refused, name)
-		c.say("freed slice %s", name)
+	maps.DeleteFunc(c.refused, func(name, _ string) bool { return !there[name] })
+}
+
+// each does something with each of several, with some of them at a time: hundreds of Slices can come at once.
+func each[T any](all []T, do func(T) error) error {
+	errs, places := make([]error, len(all)), make(chan struct{}, 16)
+	var under sync.WaitGroup
+	for i, x := range all {
+		places <- struct{}{}
+		under.Go(func() {
+			errs[i] = do(x)
+			<-places
+		})
 	}
-	for _, s := range p.Let {
-		delete(c.refused, slicing.Name(s.UID))
-		errs = append(errs, c.finalize(ctx, s, slices.DeleteFunc(slices.Clone(s.Finalizers), func(f string) bool {
-			return f == slicing.Finalizer
-		})))
-	}
-	for _, r := range p.Ask {
-		errs = append(errs, c.askSlice(ctx, r))
-	}
-	for _, word := range p.Say {
-		errs = append(errs, c.patch(ctx, sliceResource, &word.Slice.ObjectMeta,
-			map[string]any{"status": slicing.Status{Conditions: word.Conditions}}, "status"))
-	}
+	under.Wait()
 	return errors.Join(errs...)
+}
+
+func (c *controller) freeSlice(ctx context.Context, name string) error {
+	if err := c.north.Delete(ctx, name); err != nil {
+		return fmt.Errorf("free slice %s: %w", name, err)
+	}
+	c.say("freed slice %s", name)
+	return nil
 }
 
 // askSlice asks for a Slice's slice. What was refused is asked for again by the next one that leads alone.
@@ -90,7 +114,9 @@ func (c *controller) askSlice(ctx context.Context, r northbound.Request) error {
 	x, err := c.north.Create(ctx, r)
 	switch {
 	case northbound.IsInvalid(err):
+		c.mu.Lock()
 		c.refused[r.Name] = err.Error()
+		c.mu.Unlock()
 		c.rouse()
 		return nil
 	case err != nil:

@@ -43,6 +43,7 @@ func Marks(w *World, names map[string]string) (out []Mark) {
 			whole[h.Rack] = false
 		}
 	}
+	out = former(w)
 	for _, h := range w.Hosts {
 		n := nodes[h.Name]
 		if n == nil || h.Switch == "" {
@@ -53,7 +54,7 @@ func Marks(w *World, names map[string]string) (out []Mark) {
 			want[DomainLabel] = lit[h.Rack]
 		}
 		if h.Cube() {
-			want[BlockLabel], want[CubeLabel], want[StateLabel] = "lightloom", h.Switch, "UNHEALTHY"
+			want[BlockLabel], want[CubeLabel], want[StateLabel] = ourBlock, h.Switch, "UNHEALTHY"
 			want[SliceLabel] = lit[h.Rack]
 			if whole[h.Rack] {
 				want[StateLabel] = "HEALTHY"
@@ -65,6 +66,30 @@ func Marks(w *World, names map[string]string) (out []Mark) {
 	}
 	return out
 }
+
+// former returns what takes the labels off nodes that are no hosts any more.
+func former(w *World) (out []Mark) {
+	hosts := map[string]bool{}
+	for _, h := range w.Hosts {
+		hosts[h.Name] = true
+	}
+	for _, n := range w.Nodes {
+		if n.Labels[RackLabel] == "" || hosts[hostOf(n)] {
+			continue
+		}
+		none := map[string]string{RackLabel: "", DomainLabel: ""}
+		if n.Labels[BlockLabel] == ourBlock {
+			for _, key := range []string{BlockLabel, CubeLabel, StateLabel, SliceLabel} {
+				none[key] = ""
+			}
+		}
+		out = append(out, Mark{n, differ(n.Labels, none)})
+	}
+	return out
+}
+
+// ourBlock is the block of all cubes.
+const ourBlock = "lightloom"
 
 // differ returns what has to change so that labels have those values; "" means that there is none.
 func differ(had, want map[string]string) map[string]any {

@@ -84,6 +84,8 @@ func TestMarks(t *testing.T) {
 	w.Slices = nil
 	step("dark", 8, 16, "gce-topology-block=lightloom gke-tpu-partition-4x4x4-id=cube2 "+
 		"gke-tpu-partition-4x4x4-state=HEALTHY domain=cube2 rack=cube2")
+	w.Hosts = w.Hosts[1:]
+	step("a node that is no host any more", 1, 0, "team=a")
 }
 
 // TestMarksOfRacks: on racks, a slice of hosts joins them where there are several, and names are made fit for labels.

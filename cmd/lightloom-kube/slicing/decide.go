@@ -102,8 +102,12 @@ func state(of string) string {
 	return NotCreated
 }
 
+// longest bounds a message, in bytes. API servers refuse those of 32 KiB.
+const longest = 2000
+
 // say has a Slice get both conditions, unless it has them already.
 func (w *World) say(p *Plan, s *Slice, reason, own, message string) {
+	message = message[:min(len(message), longest)]
 	status := metav1.ConditionFalse
 	if reason == Active {
 		status = metav1.ConditionTrue
