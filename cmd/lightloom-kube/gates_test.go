@@ -91,7 +91,8 @@ func TestGates(t *testing.T) {
 	})
 }
 
-// TestAway: while no Lightloom controller answers, Jobs that can do without circuits start, and others say why they wait.
+// TestAway: while no Lightloom controller answers, Jobs that can do without circuits start, and others say why
+// they wait.
 func TestAway(t *testing.T) {
 	measured(t)
 	s, ours := startServers(t), build(t)

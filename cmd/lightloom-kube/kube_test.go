@@ -146,7 +146,7 @@ func startServers(t *testing.T) *servers {
 		return s.admin.core.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil
 	})
 	start(t, s.dir, s.program, "kube-controller-manager", "--kubeconfig", s.kubeconfig("manager"), "--leader-elect=false",
-		"--secure-port", "0", "--controllers",
+		"--secure-port", "0", "--kube-api-qps", "300", "--kube-api-burst", "600", "--controllers",
 		"job-controller,garbage-collector-controller,pod-garbage-collector-controller,node-lifecycle-controller,"+
 			"taint-eviction-controller", "--service-account-private-key-file", filepath.Join(s.dir, "sa.key"))
 	start(t, s.dir, s.program, "kube-scheduler", "--kubeconfig", s.kubeconfig("scheduler"), "--leader-elect=false",

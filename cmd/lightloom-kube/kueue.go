@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	checkResource    = schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "admissionchecks"}
-	workloadResource = schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"}
+	kueueGroup       = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}
+	checkResource    = kueueGroup.WithResource("admissionchecks")
+	workloadResource = kueueGroup.WithResource("workloads")
 )
 
 // serveChecks does what is due for Kueue's workloads that have our admission check.

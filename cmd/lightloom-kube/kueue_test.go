@@ -134,8 +134,8 @@ func TestKueue(t *testing.T) {
 	s.apply()
 	s.definitions()
 	s.nodes(8, 8)
-	start(t, t.TempDir(), ours, "--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--settle", "2s",
-		"--kueue", "--kueue-patience", "20s")
+	start(t, t.TempDir(), ours, "--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s",
+		"--settle", "2s", "--kueue", "--kueue-patience", "20s")
 	north := northbound.DialSocket(f.socket)
 	is := func(t *testing.T, name, state string) admission.State {
 		t.Helper()
@@ -204,7 +204,8 @@ func TestKueue(t *testing.T) {
 		gone(t)
 		s.status(t, name, map[string]any{"admissionChecks": []any{pending()}})
 		is(t, name, admission.Ready)
-		err := s.admin.others.Resource(workloadResource).Namespace("default").Delete(t.Context(), name, metav1.DeleteOptions{})
+		all := s.admin.others.Resource(workloadResource).Namespace("default")
+		err := all.Delete(t.Context(), name, metav1.DeleteOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -230,7 +231,9 @@ func TestKueue(t *testing.T) {
 			now(o)
 			rename(o, "late")
 		})
-		await(t, "it to say why it waits", func() bool { return strings.Contains(s.check(t, name).Message, "SliceNotCreated") })
+		await(t, "it to say why it waits", func() bool {
+			return strings.Contains(s.check(t, name).Message, "SliceNotCreated")
+		})
 		if got := is(t, name, admission.Retry); got.After == nil || *got.After < 1 {
 			t.Errorf("%+v", got)
 		}

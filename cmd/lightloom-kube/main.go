@@ -1,6 +1,7 @@
-// Command lightloom-kube has the pods of Kubernetes' Jobs start on hosts that circuits join, and serves Slices. It watches
-// Jobs, pods, nodes and Slices, asks a Lightloom controller for slices, pins gated pods to their hosts and removes the gate. It keeps nothing
-// of its own: it can be killed at any time, and several can wait to take its place.
+// Command lightloom-kube has the pods of Kubernetes' Jobs start on hosts that circuits join, and serves Slices. It
+// watches Jobs, pods, nodes and Slices, asks a Lightloom controller for slices, pins gated pods to their hosts and
+// removes the gate. It keeps nothing of its own: it can be killed at any time, and several can wait to take its
+// place.
 package main
 
 import (

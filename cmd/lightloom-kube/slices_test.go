@@ -184,8 +184,8 @@ func TestSlices(t *testing.T) {
 	})
 }
 
-// TestSlicesKilled: the program is killed at random instants while Slices come and go, and at the end the controller has
-// a slice for each Slice that is there, and no other.
+// TestSlicesKilled: the program is killed at random instants while Slices come and go, and at the end the
+// controller has a slice for each Slice that is there, and no other.
 func TestSlicesKilled(t *testing.T) {
 	measured(t)
 	f, s, ours := startFabric(t, cubes), startServers(t), build(t)

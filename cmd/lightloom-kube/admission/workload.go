@@ -149,8 +149,8 @@ func sliceName(w *Workload, set string) string {
 	return fmt.Sprintf("kueue-%s-%016x", name, h.Sum64())
 }
 
-// cubesOf returns the cubes of a pod set that topology-aware scheduling has placed, in its order; none where it has not.
-// On each node the label of its cube says which that is.
+// cubesOf returns the cubes of a pod set that topology-aware scheduling has placed, in its order; none where it
+// has not. On each node the label of its cube says which that is.
 func cubesOf(t *Topology, cubes map[string]string) (out []string, err error) {
 	if t == nil {
 		return nil, nil

@@ -316,8 +316,8 @@ func (d *decision) place(g *group) {
 	}
 }
 
-// keep has those behind a Job that has waited for too long leave it all nodes that take its pods: what ends there is then
-// not given to smaller ones again and again.
+// keep has those behind a Job that has waited for too long leave it all nodes that take its pods: what ends there
+// is then not given to smaller ones again and again.
 func (d *decision) keep(g *group, why string) {
 	if d.Starve <= 0 || d.first != "" || why != NoRoom || g.Circuits != Required || g.slice != nil ||
 		!d.waited(g, d.Starve) {

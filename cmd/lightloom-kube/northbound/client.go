@@ -122,8 +122,8 @@ func Dial(servers []string, keys string) (*Client, error) {
 	return c, nil
 }
 
-// current returns what calls go through. Keys are read again once their file has changed: certificates are renewed while
-// this runs. While the new ones are no good, those from before are shown.
+// current returns what calls go through. Keys are read again once their file has changed: certificates are renewed
+// while this runs. While the new ones are no good, those from before are shown.
 func (c *Client) current() (*http.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

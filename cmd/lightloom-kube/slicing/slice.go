@@ -34,8 +34,8 @@ type Status struct {
 // Finalizer keeps a Slice until its circuits were freed.
 const Finalizer = "lightloom/slice"
 
-// The conditions of a Slice. Reasons of the first are public; those of the second are the controller's, where it has the
-// slice, and else the first's.
+// The conditions of a Slice. Reasons of the first are public; those of the second are the controller's, where it
+// has the slice, and else the first's.
 const (
 	Ready = "Ready"
 	Lit   = "lightloom/CircuitsReady"
