@@ -54,16 +54,12 @@ func TestThousand(t *testing.T) {
 	proxy := httputil.NewSingleHostReverseProxy(to)
 	proxy.FlushInterval = -1
 	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // made as the server starts
-	between := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	between := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.count(r)
 		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(between.Close)
-	direct := s.url
-	s.url = between.URL
-	config := s.kubeconfig("ours")
-	s.url = direct
-	start(t, t.TempDir(), ours, "--socket", f.socket, "--kubeconfig", config)
+	start(t, t.TempDir(), ours, "--socket", f.socket, "--kubeconfig", writeConfig(t, between.URL, "{token: ours-token}"))
 	const jobs = 1000
 	for i := range jobs {
 		s.job(fmt.Sprintf("q%d", i), 1, map[string]string{lasts: "5s"})
