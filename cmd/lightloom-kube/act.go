@@ -20,14 +20,12 @@ import (
 
 // pass does what is due.
 func (c *controller) pass(ctx context.Context, now time.Time) error {
-	w, err := c.world(ctx, now)
-	if err != nil {
-		return err
+	w, away := c.world(ctx, now)
+	plan, errs := gating.Decide(w), []error{away}
+	if away == nil {
+		c.compare(w)
+		plan.Free = append(plan.Free, c.abandoned(plan.Orphans, now)...)
 	}
-	c.compare(w)
-	plan := gating.Decide(w)
-	plan.Free = append(plan.Free, c.abandoned(plan.Orphans, now)...)
-	var errs []error
 	stays := map[string]bool{} // slices that are still there: their names cannot be asked for
 	for _, name := range plan.Free {
 		if err := c.north.Delete(ctx, name); err != nil {
@@ -51,6 +49,9 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 	for i := range plan.Words {
 		errs = append(errs, c.word(ctx, &plan.Words[i]))
 	}
+	if away == nil {
+		errs = append(errs, c.serveSlices(ctx, w), c.serveChecks(ctx, w), c.markNodes(ctx, w))
+	}
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -59,26 +60,18 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 
 // abandoned returns the slices whose Jobs are known to be gone, or have not been there for a while: a slice can be
 // younger than what the API server has told of Jobs.
-func (c *controller) abandoned(orphans []string, now time.Time) (out []string) {
+func (c *controller) abandoned(orphans []string, now time.Time) []string {
+	out := c.leftJobs.abandoned(orphans, now, c.settle)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := map[string]time.Time{}
-	for _, name := range orphans {
-		since, known := c.suspect[name]
-		if !known {
-			since = now
-		}
-		next[name] = since
-		if c.gone[name] || now.Sub(since) >= c.settle {
+	for name := range c.gone {
+		switch {
+		case !slices.Contains(orphans, name):
+			delete(c.gone, name)
+		case !slices.Contains(out, name):
 			out = append(out, name)
 		}
 	}
-	for name := range c.gone {
-		if !slices.Contains(orphans, name) {
-			delete(c.gone, name)
-		}
-	}
-	c.suspect = next
 	return out
 }
 

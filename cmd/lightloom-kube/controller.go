@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -36,16 +37,20 @@ type controller struct {
 	north *northbound.Client
 	say   func(format string, args ...any)
 
-	jobs, pods, nodes cache.SharedIndexInformer
+	jobs, pods, nodes, slices cache.SharedIndexInformer
+	checks, workloads         cache.SharedIndexInformer // Kueue's; nil without --kueue
 
 	wake   chan struct{}
 	events record.EventRecorder
 
-	mu   sync.Mutex
-	gone map[string]bool // slices of Jobs that were seen to go
+	mu      sync.Mutex
+	gone    map[string]bool   // slices of Jobs that were seen to go
+	refused map[string]string // what the controller has said to requests for Slices that it refused
 
-	suspect map[string]time.Time // since when slices have had no Job
-	told    map[string]string    // what was said last about nodes, and of a pass
+	leftJobs, leftSlices left // slices without a Job, or Slice
+	leftWorkloads        left // Slices without a workload
+
+	told map[string]string // what was said last about nodes, and of a pass
 }
 
 // errLost is the end of one that does not lead any more: what it knows may be old.
@@ -101,7 +106,8 @@ func (c *controller) lead(ctx context.Context) error {
 // run watches and makes passes until ctx ends.
 func (c *controller) run(ctx context.Context) error {
 	c.wake, c.gone = make(chan struct{}, 1), map[string]bool{}
-	c.suspect, c.told = map[string]time.Time{}, map[string]string{}
+	c.leftJobs, c.leftSlices, c.leftWorkloads = left{}, left{}, left{}
+	c.refused, c.told = map[string]string{}, map[string]string{}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typed.EventSinkImpl{Interface: c.kube.core.Events("")})
@@ -126,6 +132,7 @@ func (c *controller) run(ctx context.Context) error {
 const (
 	shortest = 20 * time.Millisecond
 	longest  = time.Second
+	patience = 2 * time.Second // with a Lightloom controller that does not answer, at least
 )
 
 // rest waits a moment, and then until something has changed.
@@ -167,14 +174,27 @@ func (c *controller) watch(ctx context.Context, until *sync.WaitGroup) error {
 	core := c.kube.core.RESTClient()
 	c.jobs = c.inform(c.kube.batch.RESTClient(), "jobs", &batchv1.Job{})
 	c.pods, c.nodes = c.inform(core, "pods", &corev1.Pod{}), c.inform(core, "nodes", &corev1.Node{})
+	c.slices = c.follow(sliceResource)
+	all := []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes, c.slices}
+	if c.kueue {
+		c.checks, c.workloads = c.follow(checkResource), c.follow(workloadResource)
+		all = append(all, c.checks, c.workloads)
+	}
 	var told sync.Map // what is wrong is said once, until something else is
-	for _, i := range []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes} {
+	for _, i := range all {
 		_, err := i.AddEventHandler(cache.ResourceEventHandlerFuncs{
 			AddFunc: func(any) { c.rouse() }, UpdateFunc: func(_, _ any) { c.rouse() }, DeleteFunc: c.deleted,
 		})
 		wrong := func(_ context.Context, _ *cache.Reflector, err error) {
-			if last, _ := told.Swap("", err.Error()); last != err.Error() {
-				c.say("watch the API server: %v", err)
+			text := "watch the API server: " + err.Error()
+			if apierrors.IsNotFound(err) {
+				text = "the cluster has no Kueue of API v1beta2, which --kueue asks for"
+				if i == c.slices {
+					text = "the cluster has no Slices: kubectl apply -k deploy adds them"
+				}
+			}
+			if last, _ := told.Swap(i, text); last != text {
+				c.say("%s", text)
 			}
 		}
 		if err = errors.Join(err, i.SetTransform(slim), i.SetWatchErrorHandlerWithContext(wrong)); err != nil {
@@ -223,17 +243,21 @@ func (c *controller) deleted(x any) {
 	c.rouse()
 }
 
-// world returns what there is.
+// world returns what there is. While the Lightloom controller is away it is what Kubernetes has, with an error.
 func (c *controller) world(ctx context.Context, now time.Time) (*gating.World, error) {
-	w := &gating.World{Now: now, Owner: c.owner, Patient: c.patient}
+	w := &gating.World{Now: now, Owner: c.owner, Patient: c.patient, Starve: c.starve}
+	asking, cancel := context.WithTimeout(ctx, max(c.patient, patience))
+	defer cancel()
 	var err error
 	// Slices come first: what they are of is in the lists then, or will be.
-	if w.Slices, err = c.north.Slices(ctx); err != nil {
-		return nil, fmt.Errorf("list slices: %w", err)
+	if w.Slices, err = c.north.Slices(asking); err != nil {
+		err = fmt.Errorf("list slices: %w", err)
+	} else if w.Hosts, err = c.north.Hosts(asking); err != nil {
+		err = fmt.Errorf("read fabric: %w", err)
 	}
-	if w.Hosts, err = c.north.Hosts(ctx); err != nil {
-		return nil, fmt.Errorf("read fabric: %w", err)
+	if w.Away = err != nil; w.Away {
+		w.Slices, w.Hosts = nil, nil
 	}
 	w.Jobs, w.Pods, w.Nodes = listed[*batchv1.Job](c.jobs), listed[*corev1.Pod](c.pods), listed[*corev1.Node](c.nodes)
-	return w, nil
+	return w, err
 }

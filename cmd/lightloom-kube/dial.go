@@ -11,6 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
 	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
 	coordinationclient "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -27,6 +28,7 @@ type kubernetes struct {
 	core   coreclient.CoreV1Interface
 	batch  batchclient.BatchV1Interface
 	leases coordinationclient.CoordinationV1Interface
+	others dynamic.Interface // what definitions add to the cluster
 }
 
 func newKubernetes(cfg *rest.Config) (k kubernetes, err error) {
@@ -34,11 +36,12 @@ func newKubernetes(cfg *rest.Config) (k kubernetes, err error) {
 	if err != nil {
 		return k, err
 	}
-	var err1, err2, err3 error
+	var err1, err2, err3, err4 error
 	k.core, err1 = coreclient.NewForConfigAndClient(cfg, h)
 	k.batch, err2 = batchclient.NewForConfigAndClient(cfg, h)
 	k.leases, err3 = coordinationclient.NewForConfigAndClient(cfg, h)
-	return k, errors.Join(err1, err2, err3)
+	k.others, err4 = dynamic.NewForConfigAndClient(cfg, h)
+	return k, errors.Join(err1, err2, err3, err4)
 }
 
 // dialKubernetes returns clients of the API server, once that has answered.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,10 +35,9 @@ func build(t *testing.T) string {
 // TestGates: Jobs on a real control plane and a real controller.
 func TestGates(t *testing.T) {
 	measured(t)
-	const racks = 4
 	f, s, ours := startFabric(t, racks), startServers(t), build(t)
 	s.apply()
-	s.nodes(racks)
+	s.nodes(4, 2)
 	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--settle", "2s"}
 	start(t, t.TempDir(), ours, args...)
 	north := northbound.DialSocket(f.socket)
@@ -91,6 +89,24 @@ func TestGates(t *testing.T) {
 			t.Errorf("no event tells of circuits: %v", err)
 		}
 	})
+}
+
+// TestAway: while no Lightloom controller answers, Jobs that can do without circuits start, and others say why
+// they wait.
+func TestAway(t *testing.T) {
+	measured(t)
+	s, ours := startServers(t), build(t)
+	s.apply()
+	s.nodes(2, 2)
+	start(t, t.TempDir(), ours, "--socket", filepath.Join(s.dir, "none"), "--kubeconfig", s.kubeconfig("ours"),
+		"--lease", "2s", "--patience", "3s")
+	for _, c := range []struct{ wants, reason string }{
+		{gating.None, gating.Without}, {gating.Wanted, gating.Without}, {gating.Required, gating.AwayNow},
+	} {
+		s.job(c.wants, 2, map[string]string{gating.Gate: c.wants})
+		await(t, c.wants+" to be "+c.reason, func() bool { reason, _ := s.reason(c.wants); return reason == c.reason })
+	}
+	await(t, "those without to end", func() bool { return s.ended(gating.None) && s.ended(gating.Wanted) })
 }
 
 // checker looks at pods and slices, again and again, for what may not be.
@@ -154,17 +170,10 @@ func (c *checker) look() {
 // no slice is left without a Job, and none is there twice.
 func TestKilled(t *testing.T) {
 	measured(t)
-	const racks = 4
-	kills := 20
-	if text := os.Getenv("LIGHTLOOM_KILLS"); text != "" {
-		kills, _ = strconv.Atoi(text)
-	}
 	f, s, ours := startFabric(t, racks), startServers(t), build(t)
 	s.apply()
-	s.nodes(racks)
-	seed := uint64(time.Now().UnixNano())
-	t.Logf("seed %d", seed)
-	random := rand.New(rand.NewPCG(seed, 0))
+	s.nodes(4, 2)
+	random, kills := seeded(t), manyKills()
 	north := northbound.DialSocket(f.socket)
 	check := &checker{T: t, s: s, north: north, seen: map[string]bool{}}
 	dir, jobs := t.TempDir(), 0
@@ -208,4 +217,12 @@ func TestKilled(t *testing.T) {
 		return err == nil && len(all) == 0
 	})
 	t.Logf("%d kills, %d Jobs, %d pods seen as they were released", kills, jobs, check.released)
+}
+
+// manyKills returns how many times a program is killed.
+func manyKills() int {
+	if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_KILLS")); err == nil {
+		return n
+	}
+	return 20
 }

@@ -146,7 +146,7 @@ func startServers(t *testing.T) *servers {
 		return s.admin.core.RESTClient().Get().AbsPath("/readyz").Do(ctx).Error() == nil
 	})
 	start(t, s.dir, s.program, "kube-controller-manager", "--kubeconfig", s.kubeconfig("manager"), "--leader-elect=false",
-		"--secure-port", "0", "--controllers",
+		"--secure-port", "0", "--kube-api-qps", "300", "--kube-api-burst", "600", "--controllers",
 		"job-controller,garbage-collector-controller,pod-garbage-collector-controller,node-lifecycle-controller,"+
 			"taint-eviction-controller", "--service-account-private-key-file", filepath.Join(s.dir, "sa.key"))
 	start(t, s.dir, s.program, "kube-scheduler", "--kubeconfig", s.kubeconfig("scheduler"), "--leader-elect=false",
@@ -187,27 +187,33 @@ func (s *servers) client(user string) kubernetes {
 // apply has kubectl apply what deploy says, as its page says, without the Deployment: no node here runs images.
 func (s *servers) apply() {
 	s.Helper()
-	for _, f := range []string{"namespace.yaml", "rbac.yaml"} {
-		c := exec.Command("kubectl", "--kubeconfig", s.kubeconfig("admin"), "-n", "lightloom", "apply", "-f",
-			filepath.Join("deploy", f))
-		if out, err := c.CombinedOutput(); err != nil {
-			s.Fatalf("kubectl apply %s: %v: %s", f, err, out)
-		}
+	for _, f := range []string{"namespace.yaml", "slices.yaml", "rbac.yaml"} {
+		s.kubectl("-n", "lightloom", "apply", "-f", filepath.Join("deploy", f))
 	}
-	c := exec.Command("kubectl", "--kubeconfig", s.kubeconfig("admin"), "apply", "--dry-run=server", "-k", "deploy")
+	s.kubectl("apply", "--dry-run=server", "-k", "deploy")
+}
+
+func (s *servers) kubectl(args ...string) {
+	s.Helper()
+	c := exec.Command("kubectl", append([]string{"--kubeconfig", s.kubeconfig("admin")}, args...)...)
 	if out, err := c.CombinedOutput(); err != nil {
-		s.Fatalf("kubectl apply -k: %v: %s", err, out)
+		s.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
 	}
 }
 
 // fabric is a real controller over an emulated fabric.
 type fabric struct {
-	socket string
-	racks  int
+	socket  string
+	program string
 }
 
+const (
+	racks = "hybrid:racks=4,hosts=2,spines=1,eps=50Mbps,ocs=1Gbps,dark=10ms"
+	cubes = "pod:cubes=8,side=2,spines=1,eps=20Mbps,ocs=100Mbps,dark=10ms"
+)
+
 // startFabric runs lightloom up, and a socket to its controller, until the test ends. LIGHTLOOM_PROGRAM names it.
-func startFabric(t *testing.T, racks int) *fabric {
+func startFabric(t *testing.T, spec string) *fabric {
 	t.Helper()
 	name := os.Getenv("LIGHTLOOM_PROGRAM")
 	if name == "" {
@@ -218,8 +224,7 @@ func startFabric(t *testing.T, racks int) *fabric {
 		t.Fatalf("no lightloom: set LIGHTLOOM_PROGRAM to the program: %v", err)
 	}
 	dir := t.TempDir()
-	start(t, dir, path, "up", "--page", "off", "--fabric",
-		fmt.Sprintf("hybrid:racks=%d,hosts=2,spines=1,eps=50Mbps,ocs=1Gbps,dark=10ms", racks))
+	start(t, dir, path, "up", "--page", "off", "--fabric", spec)
 	await(t, "the fabric to be up", func() bool { return exec.Command(path, "status").Run() == nil })
 	// A program of that name in our place shows where lightloom kube offers the controller.
 	seen := filepath.Join(dir, "args")
@@ -229,7 +234,7 @@ func startFabric(t *testing.T, racks int) *fabric {
 	}
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	start(t, dir, path, "kube")
-	f := &fabric{racks: racks}
+	f := &fabric{program: path}
 	await(t, "lightloom kube to offer the controller", func() bool {
 		text, err := os.ReadFile(seen)
 		f.socket = string(bytes.TrimSpace(text))

@@ -20,11 +20,11 @@ const lasts = "test/lasts"
 
 // nodes makes a node of each host, and is their kubelet until the test ends: pods that are bound run, succeed after a
 // while, and go when they are deleted. They run nothing.
-func (s *servers) nodes(racks int) {
+func (s *servers) nodes(racks, each int) {
 	s.Helper()
 	var names []string
-	for i := range 2 * racks {
-		names = append(names, fmt.Sprintf("h%d-%d", i/2, i%2))
+	for i := range each * racks {
+		names = append(names, fmt.Sprintf("h%d-%d", i/each, i%each))
 		s.node(names[i], corev1.ConditionTrue)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -111,6 +111,14 @@ func kubelet(ctx context.Context, admin kubernetes, p *corev1.Pod) {
 // job submits a Job whose pods carry the gate.
 func (s *servers) job(name string, pods int32, notes map[string]string) *batchv1.Job {
 	s.Helper()
+	j, err := s.admin.batch.Jobs("default").Create(s.Context(), newJob(name, pods, notes), metav1.CreateOptions{})
+	if err != nil {
+		s.Fatal(err)
+	}
+	return j
+}
+
+func newJob(name string, pods int32, notes map[string]string) *batchv1.Job {
 	indexed, never, off := batchv1.IndexedCompletion, int32(1000), false
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{Parallelism: &pods,
 		Completions: &pods, CompletionMode: &indexed, BackoffLimit: &never}}
@@ -122,10 +130,6 @@ func (s *servers) job(name string, pods int32, notes map[string]string) *batchv1
 		SchedulingGates: []corev1.PodSchedulingGate{{Name: gating.Gate}},
 		Containers: []corev1.Container{{Name: "x", Image: "none", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("2")}}}}}
-	j, err := s.admin.batch.Jobs("default").Create(s.Context(), j, metav1.CreateOptions{})
-	if err != nil {
-		s.Fatal(err)
-	}
 	return j
 }
 

@@ -1,6 +1,7 @@
-// Command lightloom-kube has the pods of Kubernetes' Jobs start on hosts that circuits join. It watches Jobs, pods and
-// nodes, asks a Lightloom controller for slices, pins gated pods to their hosts and removes the gate. It keeps nothing
-// of its own: it can be killed at any time, and several can wait to take its place.
+// Command lightloom-kube has the pods of Kubernetes' Jobs start on hosts that circuits join, and serves Slices. It
+// watches Jobs, pods, nodes and Slices, asks a Lightloom controller for slices, pins gated pods to their hosts and
+// removes the gate. It keeps nothing of its own: it can be killed at any time, and several can wait to take its
+// place.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"lightloom/cmd/lightloom-kube/admission"
 	"lightloom/cmd/lightloom-kube/northbound"
 )
 
@@ -37,8 +39,12 @@ type options struct {
 	owner     string
 	namespace string
 	patient   time.Duration
+	starve    time.Duration
 	lease     time.Duration
 	settle    time.Duration
+	kueue     bool
+	quota     time.Duration
+	labels    bool
 }
 
 func parse(args []string, out io.Writer) (o options, err error) {
@@ -53,9 +59,15 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		"the name in its certificate; default: kubernetes- and the uid of namespace kube-system")
 	f.StringVar(&o.namespace, "namespace", "lightloom", "namespace of the lease by which one of several leads")
 	f.DurationVar(&o.patient, "patience", 5*time.Second, "how long Jobs wait for circuits that they only want")
+	f.DurationVar(&o.starve, "starve", 10*time.Minute,
+		"how long a Job waits for nodes until those behind it leave them to it; 0: they never do")
 	f.DurationVar(&o.lease, "lease", 15*time.Second, "after how long another one takes over from one that is dead")
 	f.DurationVar(&o.settle, "settle", 10*time.Second,
-		"how long a slice is kept whose Job was never seen")
+		"how long a slice is kept whose Job or Slice was never seen")
+	f.BoolVar(&o.kueue, "kueue", false, "serve Kueue's admission checks whose controllerName is "+admission.Controller)
+	f.DurationVar(&o.quota, "kueue-patience", 5*time.Minute,
+		"how long a workload keeps its quota while its circuits are not there; 0: for ever")
+	f.BoolVar(&o.labels, "labels", true, "label nodes with the rack, cube and slice that they are of")
 	if err := f.Parse(args); err != nil {
 		return o, err
 	}

@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOGC", os.Getenv("GOGC"))
+			e.Setenv("LIGHTLOOM_CONTROLPLANE", os.Getenv("LIGHTLOOM_CONTROLPLANE"))
 			name := filepath.Base(e.WorkDir)
 			page := name == "script-tasks" || name == "script-coming-from"
 			if !page && name != "script-frames" && name != "script-wireapi" {
@@ -64,6 +65,9 @@ func TestScripts(t *testing.T) {
 			}
 			if cond == "slurm" {
 				return os.Getuid() == 0 && os.Getenv("LIGHTLOOM_SLURM") != "", nil
+			}
+			if cond == "kube" {
+				return os.Getuid() == 0 && os.Getenv("LIGHTLOOM_CONTROLPLANE") != "", nil
 			}
 			name, ok := strings.CutPrefix(cond, "has:")
 			if !ok {
@@ -105,7 +109,7 @@ func ownProgram(e *testscript.Env) error {
 
 // TestTasks: the script of a page has every line of the page that a reader types.
 func TestTasks(t *testing.T) {
-	for name, sections := range map[string]int{"tasks": 18, "coming-from": 4} {
+	for name, sections := range map[string]int{"tasks": 19, "coming-from": 4} {
 		script := read(t, filepath.Join("testdata", "script", name+".txtar"))
 		page := read(t, filepath.Join(repository(t), "docs", name+".md"))
 		if n := strings.Count(page, "\n## "); n != sections {

@@ -43,15 +43,19 @@ func Dial(to northbound.Flags) (*api.Client, error) {
 }
 
 // serveAPI hands on what a client calls on a connection, until it closes it or ctx ends.
-func (s *keeper) serveAPI(ctx context.Context, c net.Conn) {
+func (s *keeper) serveAPI(ctx context.Context, c net.Conn) { serveOne(ctx, c, s.Client.Proxy()) }
+
+// serveOne serves a connection until either side closes it or ctx ends. Streams end with the connection: to close the
+// server would wait for its listener, which ends with the connection too.
+func serveOne(ctx context.Context, c net.Conn, h http.Handler) {
 	closed := make(chan struct{})
-	srv := http.Server{Handler: s.Client.Proxy(), ReadHeaderTimeout: 5 * time.Second,
+	srv := http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second,
 		ConnState: func(_ net.Conn, st http.ConnState) {
 			if st == http.StateClosed {
 				close(closed)
 			}
 		}}
-	defer context.AfterFunc(ctx, func() { srv.Close() })()
+	defer context.AfterFunc(ctx, func() { c.Close() })()
 	_ = srv.Serve(&one{c: c, closed: closed}) // that there is no other connection
 }
 

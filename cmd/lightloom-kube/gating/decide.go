@@ -36,6 +36,8 @@ type World struct {
 	Slices  []northbound.Slice
 	Owner   string        // of our slices
 	Patient time.Duration // how long a Job that only wants circuits waits for them
+	Starve  time.Duration // how long a Job waits until nodes are kept for it; 0: for ever
+	Away    bool          // nobody tells of hosts and slices: who can do without starts without
 }
 
 // Release is a gate to be removed. Without a node the pod may run anywhere.
@@ -61,6 +63,7 @@ const (
 	Impossible  = "Impossible"
 	Asked       = "SettingCircuits"
 	NameIsTaken = "SliceOfOthers"
+	AwayNow     = "ControllerAway"
 )
 
 // Plan is what is to be done, in the order of its fields.
@@ -76,7 +79,7 @@ type Plan struct {
 // Decide returns what is due.
 func Decide(w *World) *Plan {
 	d := decision{World: w, plan: &Plan{}, slices: map[string]*northbound.Slice{}, pods: map[types.UID][]*corev1.Pod{},
-		taken: map[string]string{}, busy: map[int]string{}, racks: map[string]int{}}
+		taken: map[string]string{}, busy: map[int]string{}, racks: map[string]int{}, kept: map[string]bool{}}
 	d.look()
 	d.orphans()
 	for _, j := range d.order() {
@@ -94,6 +97,8 @@ type decision struct {
 	taken  map[string]string            // which slice has a host
 	busy   map[int]string               // which slice has a rack's port
 	racks  map[string]int               // of hosts
+	kept   map[string]bool              // hosts for a Job that has waited for too long
+	first  string                       // that Job's name
 }
 
 // look fills the decision.
@@ -261,6 +266,8 @@ func (d *decision) serve(j *batchv1.Job) {
 	case len(g.gated) == 0 && (g.slice != nil || !released(d.pods[j.UID])):
 	case g.Circuits == None:
 		d.without(&g, "circuits are not asked for")
+	case d.Away:
+		d.wait(&g, AwayNow, "the Lightloom controller does not answer")
 	default:
 		d.place(&g)
 	}
@@ -301,11 +308,32 @@ func (d *decision) place(g *group) {
 	switch {
 	case why != "" && hosts == nil:
 		d.wait(g, why, d.whyNot(g, why))
+		d.keep(g, why)
 	case g.slice != nil && sameHosts(g.slice.Hosts, hosts):
 		d.follow(g, hosts)
 	default:
 		d.ask(g, hosts)
 	}
+}
+
+// keep has those behind a Job that has waited for too long leave it all nodes that take its pods: what ends there
+// is then not given to smaller ones again and again.
+func (d *decision) keep(g *group, why string) {
+	if d.Starve <= 0 || d.first != "" || why != NoRoom || g.Circuits != Required || g.slice != nil ||
+		!d.waited(g, d.Starve) {
+		return
+	}
+	d.first = g.Namespace + "/" + g.Name
+	for _, s := range d.sites {
+		if admits(d.example(g), s.node) {
+			d.kept[s.host] = true
+		}
+	}
+}
+
+// waited reports whether a pod of a group is that old.
+func (d *decision) waited(g *group, long time.Duration) bool {
+	return slices.ContainsFunc(g.gated, func(p *corev1.Pod) bool { return d.Now.Sub(p.CreationTimestamp.Time) >= long })
 }
 
 // ask asks for a slice on hosts, or of the group's shape, in place of the one it has. A request can be refused each
@@ -358,7 +386,7 @@ func (d *decision) hostsFor(g *group) ([]site, string) {
 		switch {
 		case runs:
 			keep = append(keep, s)
-		case !others && d.fits(g, s):
+		case !others && !d.kept[s.host] && d.fits(g, s):
 			may = append(may, s)
 		}
 	}
@@ -421,6 +449,10 @@ func (d *decision) whyNot(g *group, reason string) string {
 		return fmt.Sprintf("it asks for %d nodes, and fewer of the %d that are hosts of the fabric are ready and take its "+
 			"pods", g.Nodes, len(d.sites))
 	}
+	if d.first != "" {
+		return fmt.Sprintf("it asks for %d nodes: they are kept for Job %s, which has waited for more than %v", g.Nodes,
+			d.first, d.Starve)
+	}
 	return fmt.Sprintf("it asks for %d nodes whose racks have free ports: others have them", g.Nodes)
 }
 
@@ -474,9 +506,7 @@ func (d *decision) wait(g *group, reason, message string) {
 
 // late reports whether a group only wants circuits and has waited for them long enough.
 func (d *decision) late(g *group) bool {
-	return g.Circuits == Wanted && slices.ContainsFunc(g.gated, func(p *corev1.Pod) bool {
-		return d.Now.Sub(p.CreationTimestamp.Time) >= d.Patient
-	})
+	return g.Circuits == Wanted && d.waited(g, d.Patient)
 }
 
 // without releases pods that run without circuits.

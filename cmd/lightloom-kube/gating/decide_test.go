@@ -105,6 +105,16 @@ func notes(of ...string) map[string]string {
 	return out
 }
 
+// starving has a large Job that finds no room beside a slice, and a small one behind it.
+func starving(starve time.Duration) func() *World {
+	return func() *World {
+		w := newWorld(2, newJob("a", 4, nil), newJob("b", 1, nil))
+		w.Slices = []northbound.Slice{{Name: "other", State: northbound.Ready, Hosts: []string{"h0-0"}}}
+		w.Starve, w.Now = starve, start().Add(11*time.Minute)
+		return w
+	}
+}
+
 func TestDecide(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -114,6 +124,23 @@ func TestDecide(t *testing.T) {
 			func() *World { return newWorld(3, newJob("a", 2, nil)) }},
 		{"three nodes take two racks", "ask kube-a h1-0,h2-0,h2-1; say SettingCircuits",
 			func() *World { return newWorld(3, newJob("a", 3, nil)) }},
+		{"nobody tells of slices: who needs none starts", "release a-0 ; say WithoutCircuits", func() *World {
+			w := newWorld(2, newJob("a", 1, notes(Gate, None)))
+			w.Away, w.Hosts = true, nil
+			return w
+		}},
+		{"and who only wants some, after a while", "release a-0 ; say WithoutCircuits", func() *World {
+			w := newWorld(2, newJob("a", 1, notes(Gate, Wanted)))
+			w.Away, w.Hosts, w.Now = true, nil, start().Add(time.Minute)
+			return w
+		}},
+		{"others wait, and are told", "say ControllerAway", func() *World {
+			w := newWorld(2, newJob("a", 1, notes(Gate, Wanted)), newJob("b", 2, nil))
+			w.Away, w.Hosts = true, nil
+			return w
+		}},
+		{"small ones go ahead of a large one", "ask kube-b h0-1; say NoRoom; say SettingCircuits", starving(0)},
+		{"until that has waited for long enough", "say NoRoom", starving(10 * time.Minute)},
 		{"a slice that is not Ready is waited for", "say JustAsked", func() *World {
 			w := newWorld(2, newJob("a", 2, nil))
 			w.Slices = []northbound.Slice{slice("a", "Activating", "h0-0", "h1-0")}

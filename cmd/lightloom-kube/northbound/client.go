@@ -11,6 +11,9 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"strconv"
+	"sync"
 	"time"
 )
 
@@ -38,14 +41,19 @@ type Request struct {
 	Name  string   `json:"name"`
 	Shape string   `json:"shape,omitempty"`
 	Owner string   `json:"owner"`
+	Cubes []int    `json:"cubes,omitempty"`
 	Hosts []string `json:"hosts,omitempty"`
 }
 
 // Host is a host of the fabric.
 type Host struct {
-	Name string
-	Rack int
+	Name   string
+	Rack   int
+	Switch string // of its rack
 }
+
+// Cube reports whether a host is of a cube of a pod.
+func (h Host) Cube() bool { return h.Switch == "cube"+strconv.Itoa(h.Rack) }
 
 // Error is what the controller answers in place of a result. Code is one of the Connect protocol.
 type Error struct {
@@ -82,8 +90,12 @@ const (
 
 // Client calls any replica that answers. Its methods can be called by several goroutines.
 type Client struct {
-	http  *http.Client
 	bases []string
+	keys  string // file; empty: a socket
+
+	mu   sync.Mutex
+	http *http.Client
+	had  os.FileInfo // of the keys that are shown
 }
 
 // Dial returns a client of the replicas at those addresses (host:port), which shows the certificate of a file that
@@ -100,16 +112,40 @@ func Dial(servers []string, keys string) (*Client, error) {
 	if keys == "" {
 		return nil, errors.New("dial controller: it asks for a certificate: write --keys FILE")
 	}
-	cfg, err := readKeys(keys)
-	if err != nil {
-		return nil, err
-	}
-	c := &Client{http: &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, ForceAttemptHTTP2: true,
-		IdleConnTimeout: time.Minute, TLSHandshakeTimeout: attempt}}}
+	c := &Client{keys: keys}
 	for _, s := range servers {
 		c.bases = append(c.bases, "https://"+s)
 	}
+	if _, err := c.current(); err != nil {
+		return nil, err
+	}
 	return c, nil
+}
+
+// current returns what calls go through. Keys are read again once their file has changed: certificates are renewed
+// while this runs. While the new ones are no good, those from before are shown.
+func (c *Client) current() (*http.Client, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.keys == "" {
+		return c.http, nil
+	}
+	now, err := os.Stat(c.keys)
+	if err == nil && c.had != nil && os.SameFile(now, c.had) && now.ModTime().Equal(c.had.ModTime()) &&
+		now.Size() == c.had.Size() {
+		return c.http, nil
+	}
+	cfg, err := readKeys(c.keys)
+	if err != nil {
+		return c.http, err
+	}
+	if c.http != nil {
+		c.http.CloseIdleConnections()
+	}
+	c.had = now
+	c.http = &http.Client{Transport: &http.Transport{TLSClientConfig: cfg, ForceAttemptHTTP2: true,
+		IdleConnTimeout: time.Minute, TLSHandshakeTimeout: attempt}}
+	return c.http, nil
 }
 
 // DialSocket returns a client of a replica of this machine, or of lightloom kube.
@@ -161,9 +197,10 @@ func (c *Client) once(ctx context.Context, base, name string, body []byte, out a
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Connect-Protocol-Version", "1")
-	resp, err := c.http.Do(r)
+	through, unread := c.current()
+	resp, err := through.Do(r)
 	if err != nil {
-		return err
+		return errors.Join(err, unread)
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(resp.Body, most+1))
@@ -262,9 +299,15 @@ func (c *Client) Hosts(ctx context.Context) (all []Host, err error) {
 	if err := c.call(ctx, "GetFabric", struct{}{}, &out); err != nil {
 		return nil, err
 	}
+	switches := map[int]string{}
+	for _, n := range out.Nodes {
+		if n.Role == "tor" {
+			switches[n.Rack] = n.Name
+		}
+	}
 	for _, n := range out.Nodes {
 		if n.Role == "host" {
-			all = append(all, Host{n.Name, n.Rack})
+			all = append(all, Host{n.Name, n.Rack, switches[n.Rack]})
 		}
 	}
 	return all, nil

@@ -62,11 +62,15 @@ func TestCallsAreTheContract(t *testing.T) {
 			return c.Create(ctx, Request{ID: "kube-2-ab", Name: "kube-2", Owner: "kubernetes", Shape: "2x2x4"})
 		}, Slice{Name: "kube-2", Owner: "kubernetes", Shape: "2x2x4", State: Ready, Reason: "CircuitsLit",
 			Cubes: []int{1, 5}}},
+		{"CreateSlice-cubes", func(c *Client) (any, error) {
+			return c.Create(ctx, Request{ID: "slice-3", Name: "slice-3", Owner: "kubernetes", Shape: "2x2x4",
+				Cubes: []int{2, 5}})
+		}, Slice{Name: "slice-3", Owner: "kubernetes", Shape: "2x2x4", State: "Pending", Reason: "JustAsked"}},
 		{"DeleteSlice", func(c *Client) (any, error) { return nil, c.Delete(ctx, "kube-1") }, nil},
 		{"ListSlices", func(c *Client) (any, error) { return c.Slices(ctx) },
 			[]Slice{{Name: "kube-1", Owner: "kubernetes", Shape: "9x9x9", State: Failed, Reason: "ShapeImpossible",
 				Message: "no such shape"}}},
-		{"GetFabric", func(c *Client) (any, error) { return c.Hosts(ctx) }, []Host{{"h0-0", 0}, {"h1-0", 1}}},
+		{"GetFabric", func(c *Client) (any, error) { return c.Hosts(ctx) }, []Host{{"h0-0", 0, "tor0"}, {"h1-0", 1, ""}}},
 	} {
 		t.Run(c.contract, func(t *testing.T) {
 			want := readContract(t, c.contract)

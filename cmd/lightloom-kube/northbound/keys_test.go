@@ -97,3 +97,41 @@ func TestKeysAreRefused(t *testing.T) {
 		t.Errorf("others may read it: %v", err)
 	}
 }
+
+// TestKeysAreReadAgain: once their file is another one, the next call shows what it holds; while that is no good, what
+// was there before.
+func TestKeysAreReadAgain(t *testing.T) {
+	old, next := issue(t, "controller", time.Now().Add(time.Hour)), issue(t, "controller", time.Now().Add(2*time.Hour))
+	path := filepath.Join(t.TempDir(), "client.pem")
+	write := func(keys []byte) {
+		t.Helper()
+		if err := os.WriteFile(path+".new", keys, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(path+".new", path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(old)
+	c, err := Dial([]string{"127.0.0.1:1"}, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, _ := c.current()
+	if same, err := c.current(); same != first || err != nil {
+		t.Errorf("keys that did not change were read again: %v", err)
+	}
+	write([]byte("half of them"))
+	if kept, err := c.current(); kept != first || err == nil {
+		t.Errorf("keys that are no good: %v", err)
+	}
+	write(next)
+	second, err := c.current()
+	if err != nil || second == first {
+		t.Fatalf("new keys: %v", err)
+	}
+	shown := second.Transport.(*http.Transport).TLSClientConfig.Certificates[0].Leaf.NotAfter
+	if time.Until(shown) < 90*time.Minute {
+		t.Errorf("it shows a certificate until %v", shown)
+	}
+}

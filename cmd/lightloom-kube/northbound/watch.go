@@ -34,7 +34,8 @@ func (c *Client) follow(ctx context.Context, base string, changed func()) error 
 	}
 	r.Header.Set("Content-Type", "application/connect+json")
 	r.Header.Set("Connect-Protocol-Version", "1")
-	resp, err := c.http.Do(r)
+	through, _ := c.current() // what is wrong with keys shows in the calls that follow
+	resp, err := through.Do(r)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"crypto/tls"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// counter counts requests to an API server on their way.
+type counter struct {
+	mu  sync.Mutex
+	all map[string]int
+}
+
+func (c *counter) count(r *http.Request) {
+	what := r.Method
+	switch q := r.URL.Query(); {
+	case r.Method == http.MethodGet && q.Get("watch") != "":
+		what = "watch"
+	case r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/leases/"):
+		what = "lease"
+	case r.Method == http.MethodGet:
+		what = "list or get"
+	}
+	c.mu.Lock()
+	c.all[what]++
+	c.mu.Unlock()
+}
+
+func (c *counter) of(what string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all[what]
+}
+
+// TestThousand: with 1,000 Jobs in the queue nothing is listed once this program has its watches.
+func TestThousand(t *testing.T) {
+	measured(t)
+	f, s, ours := startFabric(t, racks), startServers(t), build(t)
+	s.apply()
+	s.nodes(4, 2)
+	c := &counter{all: map[string]int{}}
+	to, err := url.Parse(s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.FlushInterval = -1
+	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} // made as the server starts
+	between := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.count(r)
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(between.Close)
+	start(t, t.TempDir(), ours, "--socket", f.socket, "--kubeconfig", writeConfig(t, between.URL, "{token: ours-token}"))
+	const jobs = 1000
+	for i := range jobs {
+		s.job(fmt.Sprintf("q%d", i), 1, map[string]string{lasts: "5s"})
+	}
+	await(t, "all to be told why they wait", func() bool { reason, _ := s.reason("q999"); return reason != "" })
+	lists, patches := c.of("list or get"), c.of("PATCH")
+	const while = 30 * time.Second
+	select {
+	case <-time.After(while):
+	case <-t.Context().Done():
+	}
+	t.Logf("%d Jobs: %d lists or gets before, %d watches; in the %v after: %d lists or gets, %d changes", jobs, lists,
+		c.of("watch"), while, c.of("list or get")-lists, c.of("PATCH")-patches)
+	if n := c.of("list or get") - lists; n > 0 {
+		t.Errorf("%d lists or gets", n)
+	}
+	if lists > 20 || c.of("PATCH") == 0 {
+		t.Errorf("%v", c.all)
+	}
+}
