@@ -127,6 +127,7 @@ type Loop struct {
 	steering     steering
 	usages       usages
 	slicing      slicing
+	multihops    multihops
 }
 
 // Decisions returns how often the policy has been called.
@@ -147,7 +148,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		circuits: circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports),
 			failing: failures{byIn: make([]failure, ports)}},
 		reservations: newReservations(ports),
-		usages:       newUsages(cfg.Used)}
+		usages:       newUsages(cfg.Used),
+		multihops:    newMultihops()}
+	l.steering.multihops = &l.multihops
 	if !cfg.Demand.Oracle() || f.Spec.Pod() {
 		base.SteerAll()
 	}
@@ -211,7 +214,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return p.entries, &p.act, now
 	}
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),
-		l.nextReading(), l.circuits.failing.next(), l.nextSilent(now))
+		l.nextReading(), l.circuits.failing.next(), l.nextSilent(now), l.multihops.next(now))
 }
 
 // still reports whether a pass leaves nothing for another one at this instant. That is so if it has no
@@ -219,7 +222,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 // have been steered.
 func (l *Loop) still(s *state.State, now time.Duration) bool {
 	return l.pending.none(s) && l.steering.none() && !l.reservations.idle.any && !l.reservations.astray.any &&
-		l.circuits.mover.Wake() > now
+		l.circuits.mover.Wake() > now && !l.multihops.due
 }
 
 // begin takes over from the previous leader: it repeats what is in effect (hosts ignore what they
@@ -299,7 +302,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 // start declares a coflow to its hosts, with the tags that hold now.
 func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	c := s.Coflow(id)
-	tags := s.AppendTags(nil, id)
+	tags := l.steering.append(nil, s, id)
 	l.steering.sent.set(id, tags)
 	if len(tags) > 0 {
 		l.pass.act.Start = append(l.pass.act.Start,
