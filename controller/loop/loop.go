@@ -210,7 +210,8 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return p.entries, &p.act, now
 	}
 	l.transitions(s, now)
-	if idle := len(p.entries) == 0 && p.act.empty(); !idle && (len(p.entries) > p.lit || !l.still(s, now)) {
+	if idle := len(p.entries) == 0 && p.act.empty(); !idle && (len(p.entries) > p.lit || !l.still(s, now)) ||
+		l.multihops.due {
 		return p.entries, &p.act, now
 	}
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),
@@ -222,7 +223,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 // have been steered.
 func (l *Loop) still(s *state.State, now time.Duration) bool {
 	return l.pending.none(s) && l.steering.none() && !l.reservations.idle.any && !l.reservations.astray.any &&
-		l.circuits.mover.Wake() > now && !l.multihops.due
+		l.circuits.mover.Wake() > now
 }
 
 // begin takes over from the previous leader: it repeats what is in effect (hosts ignore what they

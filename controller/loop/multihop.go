@@ -241,7 +241,7 @@ func (l *Loop) use(x *laid) {
 	case x.open > 0:
 	case x.missed:
 		l.leavePath(x)
-		l.multihops.due = true
+		l.multihops.due = true // to take it away
 	default:
 		x.stage = pathStanding
 		l.multihops.stand[x.pair()] = true
@@ -250,7 +250,9 @@ func (l *Loop) use(x *laid) {
 	}
 }
 
+// steerPair has the next pass steer what a pair of racks sends. This one may start coflows that it cannot see.
 func (l *Loop) steerPair(x *laid) {
+	l.multihops.due = true
 	l.steering.pairs = append(l.steering.pairs,
 		pairOf{controller.AnyCoflow, southbound.Port(x.path.Src), southbound.Port(x.path.Dst)})
 }

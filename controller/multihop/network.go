@@ -119,6 +119,16 @@ func (n *Network) Between(s, d southbound.RackID) []Path {
 	return w.found
 }
 
+// joined reports whether a circuit leads from one rack to another.
+func (n *Network) joined(s, d southbound.RackID) bool {
+	for in := int(s); in < len(n.Lit); in += n.Fabric.Racks {
+		if out := n.Lit[in]; out != southbound.NoPort && southbound.RackID(n.Fabric.OCSRack(int32(out))) == d {
+			return true
+		}
+	}
+	return false
+}
+
 // hopsTo returns how many circuits lead from each rack to one, MaxLegs+1 for more than there may be.
 func (n *Network) hopsTo(d southbound.RackID) []int {
 	f := n.Fabric
@@ -161,10 +171,11 @@ func (w *walk) circuits(from southbound.RackID, count int, to southbound.RackID)
 		})
 }
 
-// behind adds the paths of so many circuits with packets behind them.
+// behind adds the paths of so many circuits with packets behind them, but where a circuit leads on to the end: packets
+// with the circuit's tag take that.
 func (w *walk) behind(count int) {
 	w.each(w.s, count, func(at southbound.RackID, _ int) bool { return at != w.d }, func(at southbound.RackID) {
-		if _, ok := w.n.First(at, w.d); ok {
+		if _, ok := w.n.First(at, w.d); ok && w.far[at] > 1 {
 			w.add(pathmap.None)
 		}
 	})
@@ -219,7 +230,7 @@ func (n *Network) Stands(p *Path) bool {
 	}
 	last := p.Circuits[len(p.Circuits)-1].Out
 	if at := southbound.RackID(n.Fabric.OCSRack(int32(last))); at != p.Dst {
-		if _, ok := n.First(at, p.Dst); !ok {
+		if _, ok := n.First(at, p.Dst); !ok || n.joined(at, p.Dst) {
 			return false
 		}
 	}

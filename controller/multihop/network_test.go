@@ -112,7 +112,13 @@ func allowed(n *multihop.Network, p *multihop.Path) bool {
 	down := func(l pathmap.LinkID) bool { return n.Down != nil && n.Down[l] }
 	racks := p.Racks(f)
 	if last := p.Circuits[len(p.Circuits)-1].Out; f.OCSRack(int32(last)) != int32(p.Dst) {
-		_, ok := n.First(racks[len(racks)-2], p.Dst)
+		from := racks[len(racks)-2]
+		for in, out := range n.Lit {
+			if out != southbound.NoPort && f.OCSRack(int32(in)) == int32(from) && f.OCSRack(int32(out)) == int32(p.Dst) {
+				return false // packets with the circuit's tag take that
+			}
+		}
+		_, ok := n.First(from, p.Dst)
 		return ok
 	}
 	if p.Spine == pathmap.None {
@@ -175,8 +181,8 @@ func TestBetween(t *testing.T) {
 func TestLine(t *testing.T) {
 	f, m := fabric(t, "hybrid:racks=3,hosts=1,spines=1", 1)
 	n := &multihop.Network{Fabric: f, Paths: m, Lit: []southbound.Port{1, 2, southbound.NoPort}}
-	want := []multihop.Path{{Src: 0, Dst: 2, Spine: pathmap.None, Circuits: []multihop.Circuit{{In: 0, Out: 1}, {In: 1, Out: 2}}},
-		{Src: 0, Dst: 2, Spine: pathmap.None, Circuits: []multihop.Circuit{{In: 0, Out: 1}}}}
+	want := []multihop.Path{{Src: 0, Dst: 2, Spine: pathmap.None,
+		Circuits: []multihop.Circuit{{In: 0, Out: 1}, {In: 1, Out: 2}}}}
 	if got := n.Between(0, 2); !reflect.DeepEqual(got, want) {
 		t.Errorf("paths %v, want %v", got, want)
 	}
