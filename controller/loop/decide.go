@@ -128,7 +128,7 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 		l.pass.add(state.Entry{Kind: state.Planned, At: now,
 			Planning: state.Planning{Wake: wake, Anneal: &counts}})
 	}
-	if err := l.commitMultihop(p.Multihop); err != nil {
+	if err := l.commitMultihop(s, p.Multihop); err != nil {
 		return err
 	}
 	l.leave(behind)

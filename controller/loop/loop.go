@@ -161,6 +161,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	return l
 }
 
+// Multihops returns how often pairs of racks have had paths over several circuits.
+func (l *Loop) Multihops() MultihopCounts { return l.multihops.counts }
+
 // Base returns the tables that the loop keeps on packet switches.
 func (l *Loop) Base() *rollout.Base { return l.base }
 

@@ -24,9 +24,12 @@ type multihops struct {
 	sets    []pathSet // memory of a pass
 }
 
-// MultihopCounts is how often pairs of racks were given a path over several circuits, and how often one was left before
-// its policy wanted that.
+// MultihopCounts is how often pairs of racks were given a path over several circuits, and how often one was left as a
+// circuit moved or failed.
 type MultihopCounts struct{ Stood, Lost int64 }
+
+// Add adds another count.
+func (m *MultihopCounts) Add(o MultihopCounts) { m.Stood, m.Lost = m.Stood+o.Stood, m.Lost+o.Lost }
 
 // laid is a path of two racks, and how far it has come.
 type laid struct {
@@ -97,7 +100,7 @@ func (m *multihops) next(now time.Duration) time.Duration {
 
 // commitMultihop takes over what a plan has for pairs of racks. A pair that is given another path goes over packets
 // until no switch knows the old one any more.
-func (l *Loop) commitMultihop(paths multihop.Paths) error {
+func (l *Loop) commitMultihop(s *state.State, paths multihop.Paths) error {
 	if paths == nil {
 		return nil
 	}
@@ -116,7 +119,7 @@ func (l *Loop) commitMultihop(paths multihop.Paths) error {
 			x.next = own(&paths[i])
 		}
 		if !wants || x.next != nil {
-			l.leavePath(x)
+			l.leavePath(s, x)
 		}
 	}
 	for i := range paths {
@@ -160,10 +163,7 @@ func (l *Loop) layPaths(s *state.State, now time.Duration) {
 	m.derived = l.base.Derived()
 	for _, x := range m.all {
 		if x.stage < pathLeaving && !l.leads(s, x, anew) {
-			if x.stage == pathStanding {
-				m.counts.Lost++
-			}
-			l.leavePath(x)
+			l.leavePath(s, x)
 		}
 		switch x.stage {
 		case pathWanted:
@@ -171,7 +171,7 @@ func (l *Loop) layPaths(s *state.State, now time.Duration) {
 				l.lay(x)
 			}
 		case pathLaying:
-			l.use(x)
+			l.use(s, x)
 		case pathLeaving:
 			l.takeAway(now, x)
 		}
@@ -236,11 +236,11 @@ func (l *Loop) lay(x *laid) {
 }
 
 // use has hosts send over a path once all switches know it.
-func (l *Loop) use(x *laid) {
+func (l *Loop) use(s *state.State, x *laid) {
 	switch {
 	case x.open > 0:
 	case x.missed:
-		l.leavePath(x)
+		l.leavePath(s, x)
 		l.multihops.due = true // to take it away
 	default:
 		x.stage = pathStanding
@@ -258,7 +258,7 @@ func (l *Loop) steerPair(x *laid) {
 }
 
 // leavePath has hosts send over packets again, and has a path taken away. One that no switch knows is gone at once.
-func (l *Loop) leavePath(x *laid) {
+func (l *Loop) leavePath(s *state.State, x *laid) {
 	m := &l.multihops
 	switch x.stage {
 	case pathWanted:
@@ -271,6 +271,9 @@ func (l *Loop) leavePath(x *laid) {
 	if m.stand[x.pair()] {
 		delete(m.stand, x.pair())
 		l.steerPair(x)
+		if !l.leads(s, x, false) {
+			m.counts.Lost++
+		}
 	}
 	l.base.Unlead(x.rules)
 	for token, waits := range m.awaited {

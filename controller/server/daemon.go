@@ -135,7 +135,11 @@ func (a *Daemon) open() error {
 	if a.Inventory, err = inventory.Read(a.Options.Devices, a.Fabric); err != nil {
 		return hint.Wrong(err)
 	}
-	if _, err := policy.Parse(a.Options.Policy, a.Options.Parts); err != nil {
+	decides, err := policy.Parse(a.Options.Policy, a.Options.Parts)
+	if err == nil {
+		err = policy.CheckMultihop(decides.Capabilities(), a.Fabric, a.Options.Demand.Oracle())
+	}
+	if err != nil {
 		return err
 	}
 	if err := a.holdKeys(); err != nil {
