@@ -16,7 +16,8 @@ type Network struct {
 	Down   []bool            // by link; nil: all are up
 	Lit    []southbound.Port // by OCS input: where its circuit leads; southbound.NoPort: nowhere
 
-	first map[[2]southbound.RackID]way // memory of First
+	first map[[2]southbound.RackID]way              // memory of First
+	over  map[[2]southbound.RackID][]pathmap.NodeID // memory of spines
 	buf   []pathmap.LinkID
 }
 
@@ -200,16 +201,31 @@ func (w *walk) before(count int) {
 
 // spines adds the chain, which begins at a rack, with each spine before it that may be.
 func (w *walk) spines(first southbound.RackID) {
-	n, t := w.n, w.n.Fabric.Topology
-	for i := range min(n.Paths.Paths(int(w.s), int(first)), southbound.MaxNamedPaths) {
-		n.buf = n.Paths.AppendPath(n.buf[:0], int(w.s), int(first), i)
-		if len(n.buf) != 2 || !n.up(n.buf) {
-			continue
-		}
-		if spine := t.Link(n.buf[0]).To; n.apart(spine, w.chain, w.d) {
+	for _, spine := range w.n.spines(w.s, first) {
+		if w.n.apart(spine, w.chain, w.d) {
 			w.add(spine)
 		}
 	}
+}
+
+// spines returns the switches by which a rack reaches another over two cables, in the order of the map.
+func (n *Network) spines(s, d southbound.RackID) []pathmap.NodeID {
+	key := [2]southbound.RackID{s, d}
+	all, known := n.over[key]
+	if known {
+		return all
+	}
+	for i := range min(n.Paths.Paths(int(s), int(d)), southbound.MaxNamedPaths) {
+		n.buf = n.Paths.AppendPath(n.buf[:0], int(s), int(d), i)
+		if len(n.buf) == 2 && n.up(n.buf) {
+			all = append(all, n.Fabric.Topology.Link(n.buf[0]).To)
+		}
+	}
+	if n.over == nil {
+		n.over = map[[2]southbound.RackID][]pathmap.NodeID{}
+	}
+	n.over[key] = all
+	return all
 }
 
 // apart reports whether no rack where a circuit begins would send by a spine what finds no circuit there.

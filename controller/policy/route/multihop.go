@@ -3,6 +3,7 @@ package route
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"lightloom/controller"
 	"lightloom/controller/multihop"
@@ -171,8 +172,7 @@ func tagOf(tags []southbound.Tag, row int) southbound.Tag {
 
 // choose returns the path of a pair, nil for packets, and puts its bytes there.
 func (c *chooser) choose(x *rackPair) *multihop.Path {
-	now := c.now(x)
-	if pathmap.Bytes(x.bytes) < max(c.v.ElephantThreshold, 1) || c.joined(x) {
+	if c.joined(x) {
 		return nil
 	}
 	for _, l := range x.links {
@@ -182,9 +182,12 @@ func (c *chooser) choose(x *rackPair) *multihop.Path {
 	for _, l := range x.links {
 		packets = max(packets, c.takes(l, x.packets[l]))
 	}
-	best, takes := (*multihop.Path)(nil), packets
+	best, takes, now := (*multihop.Path)(nil), packets, c.now(x)
 	if now != nil {
 		best, takes = now, c.over(now, x.bytes)
+	} else if packets < soon.Seconds() {
+		c.put(x, nil)
+		return nil
 	}
 	kept := takes
 	all := c.net.Between(x.s, x.d)
@@ -206,6 +209,9 @@ func (c *chooser) choose(x *rackPair) *multihop.Path {
 	}
 	return best
 }
+
+// soon is a time over packets that is not worth telling switches and hosts of another path: some times what that takes.
+const soon = 20 * time.Millisecond
 
 // worthwhile is the part of the time by the way that it has below which a pair takes another.
 const worthwhile = 0.8
