@@ -191,8 +191,8 @@ type Decision struct {
 	Racks *Racks `json:"racks,omitempty"`
 }
 
-// Racks is why what one rack has for another takes a path over several circuits, or packets again. Coflow is the one with
-// most of it.
+// Racks is why what one rack has for another takes a path over several circuits, or packets again. The line's coflow
+// is the one with most of it.
 type Racks struct {
 	Bytes   float64 `json:"bytes_left"`
 	Takes   float64 `json:"seconds"`              // until the busiest link of its way has sent all that it has
@@ -233,8 +233,8 @@ func (r *Racks) text(l *Line) string {
 	if len(l.Path) > 0 {
 		by = strings.Join(l.Path, " ")
 	}
-	return fmt.Sprintf("%.4g MB from %s to %s, most of it of coflow %d, by %s: %.4g s, over packets %.4g s, of %d paths over "+
-		"circuits", r.Bytes/1e6, l.From, l.To, *l.Coflow, by, r.Takes, r.Packets, l.Tried)
+	return fmt.Sprintf("%.4g MB from %s to %s, most of it of coflow %d, by %s: %.4g s, over packets %.4g s, of %d paths "+
+		"over circuits", r.Bytes/1e6, l.From, l.To, *l.Coflow, by, r.Takes, r.Packets, l.Tried)
 }
 
 func (l *Line) task(v *controller.View, w route.Why) {

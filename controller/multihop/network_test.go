@@ -200,22 +200,26 @@ func TestCheck(t *testing.T) {
 	f, _ := fabric(t, "hybrid:racks=5,hosts=1,spines=2,ocses=2", 1)
 	spine := f.Topology.Link(f.Topology.Out(f.ToRNode[0])[1]).To
 	const none = pathmap.NodeID(pathmap.None)
+	path := func(src, dst southbound.RackID, spine pathmap.NodeID, circuits ...multihop.Circuit) multihop.Path {
+		return multihop.Path{Src: src, Dst: dst, Spine: spine, Circuits: circuits}
+	}
+	type c = multihop.Circuit
 	for _, tc := range []struct {
 		path multihop.Path
 		want string
 	}{
-		{multihop.Path{Src: 0, Dst: 0, Spine: none}, "take two racks of 0 to 4"},
-		{multihop.Path{Src: 0, Dst: 5, Spine: none}, "take two racks of 0 to 4"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none}, "it has no circuit"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{0, 10}}}, "no such ports"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{-1, 1}}}, "no such ports"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{0, 2}}}, "it has 1 legs"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{0, 1}, {3, 2}}}, "the next one begins at rack 3"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{0, 1}, {1, 0}, {5, 7}}}, "meets a rack twice"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{1, 2}}}, "packets come first where"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: spine, Circuits: []multihop.Circuit{{1, 3}}}, "packets before its circuits and behind"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: none, Circuits: []multihop.Circuit{{0, 1}, {1, 3}, {3, 4}}}, "it has 4 legs"},
-		{multihop.Path{Src: 0, Dst: 2, Spine: spine, Circuits: []multihop.Circuit{{1, 2}}}, ""},
+		{path(0, 0, none), "take two racks of 0 to 4"},
+		{path(0, 5, none), "take two racks of 0 to 4"},
+		{path(0, 2, none), "it has no circuit"},
+		{path(0, 2, none, c{In: 0, Out: 10}), "no such ports"},
+		{path(0, 2, none, c{In: -1, Out: 1}), "no such ports"},
+		{path(0, 2, none, c{In: 0, Out: 2}), "it has 1 legs"},
+		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 3, Out: 2}), "the next one begins at rack 3"},
+		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 1, Out: 0}, c{In: 5, Out: 7}), "meets a rack twice"},
+		{path(0, 2, none, c{In: 1, Out: 2}), "packets come first where"},
+		{path(0, 2, spine, c{In: 1, Out: 3}), "packets before its circuits and behind"},
+		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 1, Out: 3}, c{In: 3, Out: 4}), "it has 4 legs"},
+		{path(0, 2, spine, c{In: 1, Out: 2}), ""},
 	} {
 		err := tc.path.Check(f)
 		if got := fmt.Sprint(err); tc.want == "" && err != nil || !strings.Contains(got, tc.want) && tc.want != "" {

@@ -175,8 +175,8 @@ func circuitSchedules() []row {
 			blind, fresh(circuits.Phases{})},
 		{"phases-once", "the circuits that are best for all phases of a training job together, set once", wavelengths | blind,
 			fresh(circuits.Phases{Once: true})},
-		{"circulant", "each rack joined to others at strides of a circulant graph, an hour long, whatever the demand: for routes " +
-			"over several circuits", wavelengths | blind, value(circuits.Circulant{})},
+		{"circulant", "each rack joined to others at strides of a circulant graph, an hour long, whatever the demand",
+			wavelengths | blind, value(circuits.Circulant{})},
 		{"static", "one matching, for the first demand, an hour long", wavelengths, value(circuits.Static{})},
 		{"sunflowsim-sunflow", "sunflow by the rules of its authors' simulator", simulated,
 			made(sunflowsim.NewSunflow)},
@@ -190,8 +190,8 @@ func routes() []row {
 	return []row{
 		{"shortest", "the packet network's default path", blind, value(route.Shortest{})},
 		{"ecmp", "a seeded hash over the equal-cost shortest paths", blind, value(route.ECMP{})},
-		{"ecmp-multihop", "ecmp, and from rack to rack over several circuits in a row, or circuits and packets, where that is " +
-			"sooner", multihops, fresh(route.Multihop{})},
+		{"ecmp-multihop", "ecmp, but over several circuits that stand, or circuits and packets, where that is sooner",
+			multihops, fresh(route.Multihop{})},
 		{"wcmp", "ecmp by weights: a path's available bandwidth", 0, value(route.WCMP{})},
 		{"froba", "paths for the least sum of transfer times, with a proven gap (FRoBA)", 0,
 			proven(certified.FRoBA, false)},

@@ -17,8 +17,8 @@ func (s *Spec) checkMultihop() error {
 	}
 	route := s.by[Route].Name
 	if share := s.by[Share].Name; share != defaults()[Share] {
-		return hint.New(fmt.Sprintf("%s leaves rates to hosts, and %s sets them without knowing of paths over several circuits",
-			route, share), "leave "+share+" away, or take ecmp")
+		return hint.New(fmt.Sprintf("%s leaves rates to hosts, and %s sets them without knowing of paths over several "+
+			"circuits", route, share), "leave "+share+" away, or take ecmp")
 	}
 	if can.Relays {
 		return hint.New(fmt.Sprintf("%s and %s both have racks pass on what is not theirs", route, s.by[Circuits].Name),

@@ -57,8 +57,8 @@ func (l *lines) check(when string) {
 }
 
 func (l *lines) put(r rollout.Placed) {
-	table := slices.DeleteFunc(slices.Clone(l.x.Rules[r.Device]), func(x southbound.Rule) bool { return x.Match == r.Rule.Match })
-	l.x.Rules[r.Device] = sorted(append(table, r.Rule))
+	l.drop(r.Device, r.Rule.Match)
+	l.x.Rules[r.Device] = sorted(append(l.x.Rules[r.Device], r.Rule))
 }
 
 func (l *lines) drop(d southbound.DeviceID, match southbound.Match) {
@@ -174,8 +174,8 @@ func (l *lines) move(rng *rand.Rand, careless bool) error {
 
 const ofLines = "hybrid:racks=6,hosts=1,spines=3,ocses=2"
 
-// TestMultihopTables: circuits move and paths over several of them come and go at random, rule by rule: at no moment
-// does a packet of any tag go round, get lost or come out at the wrong rack, and packets of a whole path take its links.
+// TestMultihopTables: circuits move and paths over several of them come and go at random, rule by rule. At no moment
+// does a packet of any tag go round, get lost or come out at the wrong rack. Packets of a whole path take its links.
 func TestMultihopTables(t *testing.T) {
 	laid := 0
 	for seed := range tries.Of[uint64](3, 60) {

@@ -66,8 +66,8 @@ func (r *Report) onward() []line {
 	if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Multihop != nil }) {
 		return nil
 	}
-	return []line{text("sent on by racks on the way", "Payload of paths over several circuits, or over circuits and packets, "+
-		"and how many such paths there were. It counts as bytes between racks at each leg.",
+	return []line{text("sent on by racks on the way", "Payload of paths over several circuits, or over circuits and "+
+		"packets, and how many such paths there were. It counts as bytes between racks at each leg.",
 		func(p *Policy) string {
 			if p.Multihop == nil {
 				return "–"

@@ -29,8 +29,8 @@ func (s *Prepared) checkMultihop() error {
 			return fmt.Errorf("policy %q: %w", r.Name, err)
 		}
 		if r.Can().Multihop && s.Options.Net.VOQBytes > 0 {
-			return hint.New(fmt.Sprintf("policy %q: with --voq-bytes, packets wait at the rack for one circuit, and for no path "+
-				"over several", r.Name), "leave --voq-bytes away, or take ecmp")
+			return hint.New(fmt.Sprintf("policy %q: with --voq-bytes, packets wait at the rack for one circuit, and for no "+
+				"path over several", r.Name), "leave --voq-bytes away, or take ecmp")
 		}
 	}
 	return nil

@@ -16,8 +16,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestMultihopLaws: on random views with four OCSes the laws hold, some pairs of racks take paths over several circuits,
-// and once they have them, they keep them. Each path takes less time than packets, by what it tells of itself.
+// TestMultihopLaws: on random views with four OCSes the laws hold, some pairs of racks take paths over several
+// circuits, and once they have them, they keep them. Each path takes less time than packets, by what it tells of itself.
 func TestMultihopLaws(t *testing.T) {
 	fresh := func(tell route.Explainer) controller.Policy {
 		p, err := policy.New("random+ecmp-multihop", policy.Options{Explain: tell})

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/explain"
 	"lightloom/lab/labtest"
 	"lightloom/lab/outcome"
 	"lightloom/lab/scenario"
@@ -19,7 +20,7 @@ const line = "hybrid:racks=3,hosts=1,spines=2,eps=10Mbps,ocs=1Gbps,dark=10ms,nic
 
 // onLine runs what rack 0 has for racks 1 and 2, and rack 1 for rack 2, as one coflow, while circuits stand from 0 to 1
 // and from 1 to 2 alone.
-func onLine(t *testing.T, route, faults string) *outcome.Outcome {
+func onLine(t *testing.T, route, faults string) (o *outcome.Outcome, why string) {
 	t.Helper()
 	dir := t.TempDir()
 	circuits := filepath.Join(dir, "line")
@@ -41,22 +42,32 @@ func onLine(t *testing.T, route, faults string) *outcome.Outcome {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
+	out, err := explain.Create(filepath.Join(dir, "why.txt"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return o
+	if o, err = labtest.Run(t.Context(), s, s.Rows[0], out); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return o, labtest.Read(t, filepath.Join(dir, "why.txt"))
 }
 
 // TestMultihopLine: from rack 0 to rack 2 both circuits are taken, and shared with what they were lit for. Each of the
-// three flows has half a circuit until 50 MB have gone over it, and the rest of the first has all of it: 0.8 s and 0.4 s.
+// three flows has half a circuit until 50 MB have gone over it, and the rest of the first has all of it: 0.8 and 0.4 s.
 // Over packets 50 MB take 40 s.
 func TestMultihopLine(t *testing.T) {
 	for _, tc := range []struct {
 		route      string
 		least, top time.Duration
 	}{{"ecmp", 39 * time.Second, 43 * time.Second}, {"ecmp-multihop", 1200 * time.Millisecond, 1300 * time.Millisecond}} {
-		o := onLine(t, tc.route, "")
+		o, why := onLine(t, tc.route, "")
+		if says := strings.Contains(why, "from tor0 to tor2, most of it of coflow 0, by tor0 ocs tor1 ocs tor2: "); says !=
+			(tc.route != "ecmp") {
+			t.Errorf("%s: told %q", tc.route, why)
+		}
 		if cct := o.State.Coflows[0].Ended - o.State.Coflows[0].Ready; cct < tc.least || cct > tc.top {
 			t.Errorf("%s: CCT %v, want %v to %v", tc.route, cct, tc.least, tc.top)
 		}
@@ -71,7 +82,7 @@ func TestMultihopLine(t *testing.T) {
 // TestMultihopOCSDies: the OCS dies while flows take both circuits. They go on over packets, where 100 MB and more are
 // left for links of 10 Mb/s.
 func TestMultihopOCSDies(t *testing.T) {
-	o := onLine(t, "ecmp-multihop", "300ms fail switch ocs\n")
+	o, _ := onLine(t, "ecmp-multihop", "300ms fail switch ocs\n")
 	c := o.State.Coflows[0]
 	if cct := c.Ended - c.Ready; c.Ended < 0 || cct < 20*time.Second || cct > 120*time.Second {
 		t.Errorf("CCT %v", cct)
@@ -86,7 +97,8 @@ func TestMultihopOCSDies(t *testing.T) {
 func TestMultihopPolicies(t *testing.T) {
 	faults := filepath.Join(t.TempDir(), "faults")
 	if err := os.WriteFile(faults, []byte("500ms fail switch ocs1\n1500ms heal switch ocs1\n800ms fail link tor2-spine1\n"+
-		"1800ms heal link tor2-spine1\n2s fail controller controller0\n2500ms heal controller controller0\n"), 0o600); err != nil {
+		"1800ms heal link tor2-spine1\n2s fail controller controller0\n2500ms heal controller controller0\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	stood := int64(0)
