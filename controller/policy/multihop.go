@@ -39,7 +39,7 @@ func CheckMultihop(can controller.Capabilities, f *topo.Fabric, oracle bool) err
 	}
 	if !oracle {
 		return hint.New("paths over several circuits: where traffic is estimated, packets without a tag follow circuits",
-			"leave --demand away, or take ecmp")
+			"write --demand oracle, or take ecmp")
 	}
 	return nil
 }
