@@ -122,6 +122,7 @@ func (l *Loop) commitMultihop(s *state.State, paths multihop.Paths) error {
 			l.leavePath(s, x)
 		}
 	}
+	m.purge()
 	for i := range paths {
 		at, known := slices.BinarySearchFunc(m.all, paths[i], func(x *laid, p multihop.Path) int {
 			return multihop.Compare(x.path, p)
@@ -173,15 +174,20 @@ func (l *Loop) layPaths(s *state.State, now time.Duration) {
 		case pathLaying:
 			l.use(s, x)
 		case pathLeaving:
-			l.takeAway(now, x)
+			l.takeAway(s, now, x)
 		}
 	}
 	told := len(m.sets) > 0
 	l.sendPaths()
-	m.all = slices.DeleteFunc(m.all, func(x *laid) bool { return x.stage == pathGone })
+	m.purge()
 	if l.cfg.Verify && told {
 		l.verify(s)
 	}
+}
+
+// purge drops the paths that are gone.
+func (m *multihops) purge() {
+	m.all = slices.DeleteFunc(m.all, func(x *laid) bool { return x.stage == pathGone })
 }
 
 // switchesKnown reports whether every packet switch holds what it should: what an earlier leader had it hold is gone.
@@ -199,11 +205,12 @@ func (l *Loop) switchesKnown() bool {
 	return true
 }
 
-// leads reports whether all circuits of a path are in service, and none joins its racks or is to; with anew also
-// whether its rules are what they would be by the tables as they are now.
+// leads reports whether all circuits of a path are in service and of no slice, and none joins its racks or is to; with
+// anew also whether its rules are what they would be by the tables as they are now.
 func (l *Loop) leads(s *state.State, x *laid, anew bool) bool {
 	for _, c := range x.path.Circuits {
-		if at := s.Circuit(c.In); at.Phase != controller.InService || at.Out != c.Out || !l.circuits.steered[c.In] {
+		at := s.Circuit(c.In)
+		if at.Phase != controller.InService || at.Out != c.Out || !l.circuits.steered[c.In] || l.ofSlice(s, c.In, c.Out) {
 			return false
 		}
 	}
@@ -283,11 +290,11 @@ func (l *Loop) leavePath(s *state.State, x *laid) {
 }
 
 // takeAway has switches forget a path, again and again until all have: another of the same racks could lead back to
-// where this one is known.
-func (l *Loop) takeAway(now time.Duration, x *laid) {
+// where this one is known. A switch that is away is asked once it is back, and one that was removed never.
+func (l *Loop) takeAway(s *state.State, now time.Duration, x *laid) {
 	switch {
 	case x.open > 0 || now < x.retry:
-	case x.asked && !x.missed:
+	case x.asked && !x.missed: // all have answered
 		l.base.Forget(&x.path, x.rules)
 		l.multihops.renew(x)
 	case x.asked:
@@ -295,10 +302,19 @@ func (l *Loop) takeAway(now time.Duration, x *laid) {
 		x.asked, x.missed, x.tries = false, false, x.tries+1
 	default:
 		x.asked = true
+		removed := s.Change().Removed
 		for _, r := range x.rules {
+			if slices.Contains(removed, r.Device) {
+				continue
+			}
+			if l.devices.away[r.Device] {
+				x.missed = true
+				continue
+			}
 			set := l.multihops.set(x, r.Device)
 			set.Change.Drop = append(set.Change.Drop, r.Rule.Match)
 		}
+		l.multihops.due = l.multihops.due || x.open == 0 // nobody will answer
 	}
 }
 

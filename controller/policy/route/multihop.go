@@ -89,7 +89,8 @@ func newChooser(v *controller.View) *chooser {
 	c.net = multihop.Network{Fabric: v.Fabric, Paths: v.Paths, Down: v.Down, Lit: make([]southbound.Port, len(v.Circuits))}
 	for in, at := range v.Circuits {
 		c.net.Lit[in] = southbound.NoPort
-		if at.Phase == controller.InService && c.up(southbound.Port(in)) && c.up(at.Out) {
+		slice := at.Held && at.Until == southbound.Never // its circuits are its own
+		if at.Phase == controller.InService && !slice && c.up(southbound.Port(in)) && c.up(at.Out) {
 			c.net.Lit[in] = at.Out
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 // TestMultihopLaws: on random views with four OCSes the laws hold, some pairs of racks take paths over several
-// circuits, and once they have them, they keep them. Each path takes less time than packets, by what it tells of itself.
+// circuits, and once they have them, they keep them. Each path takes less time than packets, by what it tells.
 func TestMultihopLaws(t *testing.T) {
 	fresh := func(tell route.Explainer) controller.Policy {
 		p, err := policy.New("random+ecmp-multihop", policy.Options{Explain: tell})
@@ -76,6 +76,12 @@ func TestMultihopShares(t *testing.T) {
 	v.Coflows[1].Remaining.Base[0] = 150e6 // 1.8 s
 	p = &controller.Plan{Wake: southbound.Never}
 	m.Fill(v, nil, p)
+	of := &v.Circuits[1]
+	of.Until = southbound.Never // of a slice
+	none := &controller.Plan{Wake: southbound.Never}
+	if m.Fill(v, nil, none); len(none.Multihop) > 0 && len(none.Multihop[0].Circuits) > 1 {
+		t.Errorf("paths %v over a circuit of a slice", none.Multihop)
+	}
 	if len(p.Multihop) != 1 || p.Multihop[0].Src != 0 || p.Multihop[0].Dst != 2 || len(p.Multihop[0].Circuits) != 2 {
 		t.Errorf("paths %v, want one from 0 to 2 over two circuits", p.Multihop)
 	}

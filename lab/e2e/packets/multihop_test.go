@@ -14,8 +14,8 @@ import (
 )
 
 // TestMultihopOnPackets: of four racks joined to a ring, the first has 12 MB for the third, which real packets bring
-// over two circuits in a row, in both dataplanes: each byte leaves two racks by a circuit, and a tenth of the time is taken
-// that packets at 10 Mb/s would take. Where the OCS loses power meanwhile, they go on over packets until it is back.
+// over two circuits in a row, in both dataplanes: each byte leaves two racks by a circuit, and takes a tenth of the
+// time that packets at 10 Mb/s would. Where the OCS loses power meanwhile, they go on over packets until it is back.
 func TestMultihopOnPackets(t *testing.T) {
 	t.Parallel()
 	const size = 12e6
