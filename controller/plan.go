@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"lightloom/controller/multihop"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -82,7 +83,10 @@ type Plan struct {
 	Route      []Routing
 	Admissions []AdmissionDecision // of coflows that have started and have no admission decision, sorted by coflow
 	Share      *southbound.Rates   // nil: unchanged. Never logged.
-	Wake       time.Duration       // call again then at the latest; southbound.Never for no wish
+	// Multihop are the paths over several circuits of all pairs of racks that are to have one, sorted; they begin and end
+	// as circuits allow. nil: unchanged; empty: none. Never logged.
+	Multihop multihop.Paths
+	Wake     time.Duration // call again then at the latest; southbound.Never for no wish
 
 	// Counts of moves evaluated and accepted at both annealing levels in this decision. For the report.
 	Anneal AnnealCounts

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"lightloom/controller/multihop"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -42,7 +43,7 @@ type View struct {
 	Loaded  []Running           // placed jobs with loads, not ended, by id: vCPUs decide how long they take
 	Coflows []CoflowView        // expanded and not ended, by id: started, or waiting for their stage
 
-	Pace
+	Movement
 	Circuits []CircuitView        // by OCS input; nil without an OCS
 	Reserved []CircuitReservation // begun and not, sorted by (In, NotBefore)
 
@@ -52,6 +53,14 @@ type View struct {
 
 	Delta             time.Duration // the expected reconfiguration delay of a circuit move
 	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// Movement is how fast things go, and over what beside packets and single circuits.
+type Movement struct {
+	Pace
+	// Multihop are the paths over several circuits that pairs of racks have, or are being given. They are not replicated:
+	// a new leader begins with none.
+	Multihop multihop.Paths `json:",omitempty"`
 }
 
 // Pace is how fast things go.

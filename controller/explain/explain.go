@@ -100,6 +100,8 @@ func (l *Line) why(v *controller.View, w route.Why) {
 		l.rack(v, w)
 	case w.Proof != nil:
 		l.proof(w)
+	case w.Multihop != nil:
+		l.multihop(v, w)
 	default:
 		l.flow(v, w)
 	}
@@ -121,7 +123,7 @@ type Line struct {
 	At     float64 `json:"at_seconds"`
 	Policy string  `json:"policy"`
 	Leadership
-	What string `json:"what"` // task, flow or decision
+	What string `json:"what"` // task, flow, racks or decision
 
 	Job    string  `json:"job,omitempty"`
 	Stage  string  `json:"stage,omitempty"`
@@ -185,6 +187,16 @@ type Decision struct {
 	Coflows []int32 `json:"coflows,omitempty"`
 	// of a task that goes where its data is; nil for others
 	Preference *Preference `json:"preference,omitempty"`
+	// of all that a rack has for another, and of the way that it takes
+	Racks *Racks `json:"racks,omitempty"`
+}
+
+// Racks is why what one rack has for another takes a path over several circuits, or packets again. The line's coflow
+// is the one with most of it.
+type Racks struct {
+	Bytes   float64 `json:"bytes_left"`
+	Takes   float64 `json:"seconds"`              // until the busiest link of its way has sent all that it has
+	Packets float64 `json:"seconds_over_packets"` // likewise
 }
 
 // proof says how far a decision is from the optimum at most.
@@ -203,6 +215,26 @@ func (l *Line) proof(w route.Why) {
 	for _, c := range w.Proof.Coflows {
 		l.Coflows = append(l.Coflows, int32(c))
 	}
+}
+
+func (l *Line) multihop(v *controller.View, w route.Why) {
+	m, t, id := w.Multihop, v.Fabric.Topology, int32(w.Coflow)
+	l.What, l.Coflow, l.Tried = "racks", &id, m.Tried
+	l.From, l.To = t.Node(v.Fabric.ToRNode[m.From]).Name, t.Node(v.Fabric.ToRNode[m.To]).Name
+	l.Racks = &Racks{m.Bytes, m.Takes, m.Packets}
+	if len(m.Links) > 0 {
+		l.Path = t.NodeNames(m.Links)
+	}
+}
+
+// text is what racks do, to read.
+func (r *Racks) text(l *Line) string {
+	by := "packets again"
+	if len(l.Path) > 0 {
+		by = strings.Join(l.Path, " ")
+	}
+	return fmt.Sprintf("%.4g MB from %s to %s, most of it of coflow %d, by %s: %.4g s, over packets %.4g s, of %d paths "+
+		"over circuits", r.Bytes/1e6, l.From, l.To, *l.Coflow, by, r.Takes, r.Packets, l.Tried)
 }
 
 func (l *Line) task(v *controller.View, w route.Why) {
@@ -288,6 +320,9 @@ func (l *Line) says() string {
 		return fmt.Sprintf("task %d of %s (%s) on %s, receiving %.4g MB: %s", *l.Task, l.Job, l.Stage,
 			l.Host, l.Input/1e6,
 			l.Reason)
+	}
+	if l.Racks != nil {
+		return l.Racks.text(l)
 	}
 	if l.Preference != nil {
 		return fmt.Sprintf("task %d of %s (%s) on %s: %s", *l.Task, l.Job, l.Stage, l.Host, l.Preference.text())

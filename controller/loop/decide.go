@@ -92,6 +92,7 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 	default:
 		s.FillView(v, in.Remaining)
 	}
+	v.Multihop = l.multihops.shown(v.Multihop[:0])
 	l.circuits.failing.hide(v)
 }
 
@@ -126,6 +127,9 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	if counts := p.Anneal; wake != s.Live().Wake || counts != (controller.AnnealCounts{}) {
 		l.pass.add(state.Entry{Kind: state.Planned, At: now,
 			Planning: state.Planning{Wake: wake, Anneal: &counts}})
+	}
+	if err := l.commitMultihop(s, p.Multihop); err != nil {
+		return err
 	}
 	l.leave(behind)
 	return nil

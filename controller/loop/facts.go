@@ -63,6 +63,7 @@ func (l *Loop) facts(s *state.State, now time.Duration, in *Inputs) {
 // device that knows a later leader is no longer ours.
 func (l *Loop) done(now time.Duration, d *SetDone) {
 	l.circuits.mover.Done(now, d.Token, d.Err)
+	l.multihops.done(d.Token, d.Err)
 	rerouted := l.devices.fastReroute.done(d.Token)
 	r, awaited := l.devices.answered(d)
 	switch {

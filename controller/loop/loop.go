@@ -127,6 +127,7 @@ type Loop struct {
 	steering     steering
 	usages       usages
 	slicing      slicing
+	multihops    multihops
 }
 
 // Decisions returns how often the policy has been called.
@@ -147,7 +148,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		circuits: circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports),
 			failing: failures{byIn: make([]failure, ports)}},
 		reservations: newReservations(ports),
-		usages:       newUsages(cfg.Used)}
+		usages:       newUsages(cfg.Used),
+		multihops:    newMultihops()}
+	l.steering.multihops = &l.multihops
 	if !cfg.Demand.Oracle() || f.Spec.Pod() {
 		base.SteerAll()
 	}
@@ -157,6 +160,9 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 	}
 	return l
 }
+
+// Multihops returns how often pairs of racks have had paths over several circuits.
+func (l *Loop) Multihops() MultihopCounts { return l.multihops.counts }
 
 // Base returns the tables that the loop keeps on packet switches.
 func (l *Loop) Base() *rollout.Base { return l.base }
@@ -207,11 +213,12 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		return p.entries, &p.act, now
 	}
 	l.transitions(s, now)
-	if idle := len(p.entries) == 0 && p.act.empty(); !idle && (len(p.entries) > p.lit || !l.still(s, now)) {
+	if idle := len(p.entries) == 0 && p.act.empty(); !idle && (len(p.entries) > p.lit || !l.still(s, now)) ||
+		l.multihops.due {
 		return p.entries, &p.act, now
 	}
 	return p.entries, &p.act, min(s.Boundary(), next, l.circuits.mover.Wake(), l.devices.nextRead(),
-		l.nextReading(), l.circuits.failing.next(), l.nextSilent(now))
+		l.nextReading(), l.circuits.failing.next(), l.nextSilent(now), l.multihops.next(now))
 }
 
 // still reports whether a pass leaves nothing for another one at this instant. That is so if it has no
@@ -299,7 +306,7 @@ func (l *Loop) run(s *state.State, id southbound.TaskID) {
 // start declares a coflow to its hosts, with the tags that hold now.
 func (l *Loop) start(s *state.State, id southbound.CoflowID) {
 	c := s.Coflow(id)
-	tags := s.AppendTags(nil, id)
+	tags := l.steering.append(nil, s, id)
 	l.steering.sent.set(id, tags)
 	if len(tags) > 0 {
 		l.pass.act.Start = append(l.pass.act.Start,

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/multihop"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
 // plan reads clauses: place=JOB:HOST,… route=COFLOW:TAG,… withdraw=COFLOW preempt=INPUT
-// reserve=IN>OUT@FROM-TO:COFLOW (with +hold at its end) wake=D fair
+// reserve=IN>OUT@FROM-TO:COFLOW (with +hold at its end) wake=D fair multihop=SRC>DST[@SPINE]:IN>OUT,… multihop=none
 func (s *scenario) plan(clauses []string) error {
 	p := &controller.Plan{Wake: southbound.Never}
 	for _, c := range clauses {
@@ -30,6 +32,8 @@ func (s *scenario) plan(clauses []string) error {
 			p.Preempt = append(p.Preempt, southbound.Port(n))
 		case "reserve":
 			err = reserve(p, value)
+		case "multihop":
+			err = s.multihop(p, value)
 		case "wake":
 			p.Wake, err = time.ParseDuration(value)
 		case "fair":
@@ -43,6 +47,29 @@ func (s *scenario) plan(clauses []string) error {
 	}
 	s.policy.plans = append(s.policy.plans, p)
 	return nil
+}
+
+func (s *scenario) multihop(p *controller.Plan, value string) error {
+	if p.Multihop == nil {
+		p.Multihop = multihop.Paths{}
+	}
+	if value == "none" {
+		return nil
+	}
+	ends, circuits, _ := strings.Cut(value, ":")
+	ends, spine, over := strings.Cut(ends, "@")
+	x := multihop.Path{Spine: pathmap.None}
+	if over {
+		x.Spine, _ = s.fabric.Topology.Named(spine)
+	}
+	_, err := fmt.Sscanf(ends, "%d>%d", &x.Src, &x.Dst)
+	for _, text := range strings.Split(circuits, ",") {
+		var c multihop.Circuit
+		_, bad := fmt.Sscanf(text, "%d>%d", &c.In, &c.Out)
+		x.Circuits, err = append(x.Circuits, c), errors.Join(err, bad)
+	}
+	p.Multihop = append(p.Multihop, x)
+	return err
 }
 
 func numbers(p *controller.Plan, key, value string) error {

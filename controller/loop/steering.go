@@ -17,6 +17,8 @@ type steering struct {
 	ending  []pairOf              // whose reservation ends in this pass
 	left    []pairOf              // whose reservation has ended before: where their rows go is not known yet
 	tags    []southbound.Tag      // memory of coflow
+
+	multihops *multihops
 }
 
 // pairOf is the rows of a coflow, or of every coflow, between two racks.
@@ -112,6 +114,20 @@ func (t *steering) told(id southbound.CoflowID, c *state.Coflow) (sent []southbo
 	return sent, c != nil && c.Started != state.Unset && c.Ended == state.Unset && len(sent) == len(c.Tag)
 }
 
+// append appends the current tag of each row of a coflow.
+func (t *steering) append(buf []southbound.Tag, s *state.State, id southbound.CoflowID) []southbound.Tag {
+	base := len(buf)
+	buf = s.AppendTags(buf, id)
+	if len(t.multihops.stand) == 0 {
+		return buf
+	}
+	c := s.Coflow(id)
+	for row := range buf[base:] {
+		buf[base+row] = t.multihops.tag(buf[base+row], s.RackOf(c.Columns.Src[row]), s.RackOf(c.Columns.Dst[row]))
+	}
+	return buf
+}
+
 // coflow sends the tags of a started coflow that differ from the last ones sent.
 func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
 	c := s.Coflow(id)
@@ -119,7 +135,7 @@ func (t *steering) coflow(s *state.State, p *pass, id southbound.CoflowID) {
 	if !sends {
 		return
 	}
-	t.tags = s.AppendTags(t.tags[:0], id)
+	t.tags = t.append(t.tags[:0], s, id)
 	for i := range t.left {
 		if of := &t.left[i]; of.coflow == id || of.coflow == controller.AnyCoflow {
 			s.Rows(c, of.in, of.out, func(row int32) { t.tags[row] = sent[row] })
@@ -154,7 +170,7 @@ func (t *steering) rows(s *state.State, p *pass, id southbound.CoflowID, of *pai
 	s.Rows(c, of.in, of.out, func(row int32) {
 		tag := southbound.TagCircuit
 		if !lit {
-			tag = s.TagOf(id, c, row)
+			tag = t.multihops.tag(s.TagOf(id, c, row), s.RackOf(c.Columns.Src[row]), s.RackOf(c.Columns.Dst[row]))
 		}
 		if tag != sent[row] {
 			sent[row] = tag

@@ -34,11 +34,19 @@ func tagText(t southbound.Tag) string {
 	return fmt.Sprintf("path%d", t-1)
 }
 
+// sourceText names the rack that packets of a rule come from, if it names one.
+func sourceText(r southbound.RackID) string {
+	if r == southbound.AnyRack {
+		return ""
+	}
+	return fmt.Sprintf(" from %d", r)
+}
+
 // changeText writes a change: rules for circuits one by one, the others as a number.
 func changeText(c *southbound.Change) string {
 	var out []string
 	for _, m := range c.Drop {
-		out = append(out, fmt.Sprintf("drop rack %d %s", m.Dst, tagText(m.Tag)))
+		out = append(out, fmt.Sprintf("drop rack %d %s%s", m.Dst, tagText(m.Tag), sourceText(m.Src)))
 	}
 	base := 0
 	for _, r := range c.Rules {
@@ -46,7 +54,7 @@ func changeText(c *southbound.Change) string {
 			base++
 			continue
 		}
-		out = append(out, fmt.Sprintf("rack %d %s → port %d, else %d", r.Dst, tagText(r.Tag),
+		out = append(out, fmt.Sprintf("rack %d %s%s → port %d, else %d", r.Dst, tagText(r.Tag), sourceText(r.Src),
 			r.Primary, r.Backup))
 	}
 	if base > 0 {

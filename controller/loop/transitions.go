@@ -54,6 +54,7 @@ func (l *Loop) transitions(s *state.State, now time.Duration) {
 			l.pending.touch(id)
 		}
 	}
+	l.layPaths(s, now)
 	l.move(s, now)
 }
 

@@ -58,6 +58,7 @@ const (
 	relays
 	migrates
 	simulated
+	multihops
 )
 
 // list is the one visible list of parts. A new part is one file, and one line in a table below.
@@ -85,7 +86,7 @@ func list() []entry {
 func (r *row) entry(qs []Question) entry {
 	can := controller.Capabilities{Blind: r.can&blind != 0, Totals: r.can&totals != 0,
 		Wavelengths: r.can&wavelengths != 0, Relays: r.can&relays != 0, Migrates: r.can&migrates != 0,
-		Simulated: r.can&simulated != 0}
+		Simulated: r.can&simulated != 0, Multihop: r.can&multihops != 0}
 	for _, q := range qs {
 		can.Circuits = can.Circuits || q == Circuits
 	}
@@ -174,6 +175,8 @@ func circuitSchedules() []row {
 			blind, fresh(circuits.Phases{})},
 		{"phases-once", "the circuits that are best for all phases of a training job together, set once", wavelengths | blind,
 			fresh(circuits.Phases{Once: true})},
+		{"circulant", "each rack joined to others at strides of a circulant graph, an hour long, whatever the demand",
+			wavelengths | blind, value(circuits.Circulant{})},
 		{"static", "one matching, for the first demand, an hour long", wavelengths, value(circuits.Static{})},
 		{"sunflowsim-sunflow", "sunflow by the rules of its authors' simulator", simulated,
 			made(sunflowsim.NewSunflow)},
@@ -187,6 +190,8 @@ func routes() []row {
 	return []row{
 		{"shortest", "the packet network's default path", blind, value(route.Shortest{})},
 		{"ecmp", "a seeded hash over the equal-cost shortest paths", blind, value(route.ECMP{})},
+		{"ecmp-multihop", "ecmp, but over several circuits that stand, or circuits and packets, where that is sooner",
+			multihops, fresh(route.Multihop{})},
 		{"wcmp", "ecmp by weights: a path's available bandwidth", 0, value(route.WCMP{})},
 		{"froba", "paths for the least sum of transfer times, with a proven gap (FRoBA)", 0,
 			proven(certified.FRoBA, false)},

@@ -106,6 +106,9 @@ func (s *Spec) parse() error {
 		}
 	}
 	s.complete()
+	if err := s.checkMultihop(); err != nil {
+		return fmt.Errorf("make policy %q: %w", s.name, err)
+	}
 	if s.over.Migrate > 0 && !s.Capabilities().Migrates {
 		return fmt.Errorf("make policy %q: %w", s.name, ErrStays)
 	}

@@ -30,6 +30,7 @@ type Base struct {
 	rules    [][]southbound.Rule // by DeviceID; nil for what is not a packet switch
 	deflt    [][]southbound.Port // [rack][rack]: the ToR's default port
 	derived  int                 // how often rules were derived
+	multihops
 }
 
 // NewBase derives the tables from the path map. Where the paths of one destination and tag form a tree
@@ -162,6 +163,7 @@ func (b *Base) Rules(d southbound.DeviceID, steered []southbound.Port) []southbo
 	if b.standing {
 		more = b.standingRules(d)
 	}
+	more = append(more, b.wanted[d]...)
 	var before map[int32]int // circuits to a cube, of a pod
 	if b.circuits != nil {
 		before = map[int32]int{}

@@ -141,6 +141,8 @@ func (c *Checker) CheckWanted(b *Base, circuits []southbound.Port) error {
 			}
 		}
 	}
+	moved |= b.dirty
+	b.dirty = 0
 	for n, node := range b.fabric.Topology.Nodes() {
 		d := southbound.DeviceID(n)
 		switch {

@@ -412,12 +412,17 @@ func (m *Mover) darken(o *move) {
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
 func (m *Mover) clear(now time.Duration, o *move) {
 	for _, d := range o.drop {
-		if gone := m.base.CircuitMatches(d.In, d.Out); len(gone) > 0 {
+		if gone := append(m.base.CircuitMatches(d.In, d.Out), m.base.Through(d.In)...); len(gone) > 0 {
 			m.send(o, m.base.tor(d.In), southbound.Change{Drop: gone})
 		}
 	}
+	// Of a circuit that has been lost, nothing is displaced, and paths over it are possibly being taken away still.
+	displaced := slices.ContainsFunc(o.drop, func(d southbound.CrossConnect) bool { return d.In == o.in })
+	if gone := m.base.Through(o.in); len(gone) > 0 && !displaced {
+		m.send(o, m.base.tor(o.in), southbound.Change{Drop: gone})
+	}
 	switch {
-	case len(o.drop) == 0:
+	case len(o.drop) == 0 && len(o.open) == 0:
 		o.phase, o.until = draining, now
 		o.stages.Cleared = now
 	case len(o.open) == 0: // nothing to forget: hosts send nothing to the circuits any more

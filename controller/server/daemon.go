@@ -120,6 +120,15 @@ func RunDaemon(ctx context.Context, opt DaemonOptions,
 	return g.Wait()
 }
 
+// checkPolicy returns why the policy cannot decide on the fabric, or nil.
+func (a *Daemon) checkPolicy() error {
+	s, err := policy.Parse(a.Options.Policy, a.Options.Parts)
+	if err != nil {
+		return err
+	}
+	return policy.CheckMultihop(s.Capabilities(), a.Fabric, a.Options.Demand.Oracle())
+}
+
 func (a *Daemon) open() error {
 	spec, err := topo.FromArgument(a.Options.Fabric)
 	if err != nil {
@@ -135,7 +144,7 @@ func (a *Daemon) open() error {
 	if a.Inventory, err = inventory.Read(a.Options.Devices, a.Fabric); err != nil {
 		return hint.Wrong(err)
 	}
-	if _, err := policy.Parse(a.Options.Policy, a.Options.Parts); err != nil {
+	if err := a.checkPolicy(); err != nil {
 		return err
 	}
 	if err := a.holdKeys(); err != nil {

@@ -129,6 +129,9 @@ func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	if can.Relays || was.Relays {
 		why = append(why, "racks begin or end to relay for each other at a controller's start only")
 	}
+	if can.Multihop && !was.Multihop {
+		why = append(why, "paths over several circuits begin at a controller's start only")
+	}
 	if can.Circuits && !p.fabric().HasOCS() {
 		why = append(why, "it sets up circuits, and the fabric has no optical switch")
 	}

@@ -86,7 +86,7 @@ func (f *Fabric) build(opt Options) (err error) {
 		if node.Role == pathmap.Host {
 			continue
 		}
-		sw := f.describe(pathmap.NodeID(n))
+		sw := f.describe(pathmap.NodeID(n), opt)
 		if sw.Dark, err = f.voqs(pathmap.NodeID(n), opt); err != nil {
 			return fmt.Errorf("queues for dark circuits of %q: %w", sw.Name, err)
 		}

@@ -12,12 +12,12 @@ import (
 )
 
 // describe writes a switch down for its dataplane.
-func (f *Fabric) describe(n pathmap.NodeID) dataplane.Switch {
+func (f *Fabric) describe(n pathmap.NodeID, opt Options) dataplane.Switch {
 	t := f.spec.Topology
 	node := t.Node(n)
 	sw := dataplane.Switch{ID: n, Name: node.Name, Optical: node.Role == pathmap.OCS,
 		Ports: make([]int, t.Ports(n)),
-		Racks: f.spec.Racks, Sources: f.spec.Transit, Block: uint32(n) + 1, Sink: f.sink}
+		Racks: f.spec.Racks, Sources: f.spec.Transit || opt.Sources, Block: uint32(n) + 1, Sink: f.sink}
 	for _, l := range t.Out(n) {
 		link := t.Link(l)
 		sw.Ports[link.FromPort] = f.ports[l]

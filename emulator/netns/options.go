@@ -16,6 +16,9 @@ type Options struct {
 	// bytes of a ToR's queue for each rack, where packets wait while the fibre is dark; 0: they take their
 	// backup
 	VOQBytes int
+	// Sources lets rules name the rack that packets come from, as those of paths over several circuits do. It takes room
+	// at each switch; on a general fabric they can anyway.
+	Sources bool `json:",omitempty"`
 }
 
 // Settings are the options as they came out, for the report.

@@ -162,6 +162,16 @@ type ByNetwork struct {
 	OCS   pathmap.Bytes `json:"bytes_ocs"`
 	EPS   pathmap.Bytes `json:"bytes_eps"`
 	Basis string        `json:"bytes_basis"` // what they count: "payload", or "layer 2", which includes headers
+	// of a policy that has packets take several circuits in a row, on the simulator; nil: nothing is known of them
+	Multihop *Multihop `json:"multihop,omitempty"`
+}
+
+// Multihop counts paths over several circuits, or over circuits and packets. A byte counts for each circuit that it
+// takes, and for each time that it leaves a rack over packets.
+type Multihop struct {
+	Stood  int64         `json:"paths"`        // how often a pair of racks was given one
+	Lost   int64         `json:"paths_lost"`   // of these, those that ended as a circuit moved or failed
+	Onward pathmap.Bytes `json:"bytes_onward"` // that a rack on the way has sent on
 }
 
 // Reconfiguration holds the times that moves of circuits took.

@@ -39,11 +39,12 @@ func (r *Report) lines() []line {
 			"What a job's sinks received, by the time that it ran.",
 			func(p *Policy) string { return megabits(p, func(t *Throughput) float64 { return t.Mean }) }))
 	}
-	return append(append(out, r.promised()...),
+	out = append(append(out, r.promised()...),
 		text("payload between racks", "Bytes of coflows between hosts of different racks, without headers and repetitions.",
 			func(p *Policy) string { return megabytes(p.BytesInter) }),
 		text("of it over circuits", "The share of the bytes between racks that circuits carried, as ports or flows count "+
-			"them.", func(p *Policy) string { return percent(p.OCSShare) }),
+			"them.", func(p *Policy) string { return percent(p.OCSShare) }))
+	return append(append(out, r.onward()...),
 		text("reconfigurations", "How often a circuit was set up or moved.",
 			func(p *Policy) string { return thousands(p.Reconfigurations) }),
 		text("reconfiguration delay assumed", "What circuit schedules took a move to last.",
@@ -58,6 +59,21 @@ func (r *Report) lines() []line {
 			func(p *Policy) string { return thousands(p.DroppedDark) }),
 		text("retransmissions", "Segments that TCP sent again.",
 			func(p *Policy) string { return thousands(p.Retransmissions) }))
+}
+
+// onward is the line of what racks on the way have sent on, where a policy has packets take several circuits.
+func (r *Report) onward() []line {
+	if !slices.ContainsFunc(r.Policies, func(p Policy) bool { return p.Multihop != nil }) {
+		return nil
+	}
+	return []line{text("sent on by racks on the way", "Payload of paths over several circuits, or over circuits and "+
+		"packets, and how many such paths there were. It counts as bytes between racks at each leg.",
+		func(p *Policy) string {
+			if p.Multihop == nil {
+				return "–"
+			}
+			return fmt.Sprintf("%s, %s paths", megabytes(int64(p.Multihop.Onward)), thousands(p.Multihop.Stood))
+		})}
 }
 
 // details are the lines that the page shows where one asks for them, and the table leaves out.

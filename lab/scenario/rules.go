@@ -102,6 +102,9 @@ func (s *Prepared) checkRules() error {
 	if err := s.checkSchedules(); err != nil {
 		return err
 	}
+	if err := s.checkMultihop(); err != nil {
+		return err
+	}
 	if s.Options.On != OnNetns {
 		return s.checkWavelengths()
 	}

@@ -61,6 +61,7 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 		Replicas:          o.Replicas, Delays: s.Delays, Jobs: s.Jobs, Faults: s.Faults, Until: o.Until, StopAt: o.StopAt,
 		Quantum: s.quantum(), Net: o.Net, Links: o.Record,
 		Reservations: o.Rules.PerReservation != "" || s.KeepsDecisions()}
+	x.Net.Sources = o.Net.Sources || r.Can().Multihop
 	if o.Rules.Compat != CompatCoflowsim {
 		x.Admission = o.Rules.Epoch
 	}

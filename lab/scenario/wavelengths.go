@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"lightloom/controller/policy"
 	"lightloom/southbound/hint"
 )
 
@@ -16,6 +17,20 @@ func (s *Prepared) checkPod() error {
 		if r.Can().Circuits {
 			return hint.New(fmt.Sprintf("policy %q sets up circuits, and those of a pod belong to its slices", r.Name),
 				"take a policy without circuits, such as --policy crosslayer")
+		}
+	}
+	return nil
+}
+
+// checkMultihop refuses paths over several circuits where there are none, or where packets wait for a single one.
+func (s *Prepared) checkMultihop() error {
+	for _, r := range s.Rows {
+		if err := policy.CheckMultihop(r.Can(), s.Fabric, r.Demand.Oracle()); err != nil {
+			return fmt.Errorf("policy %q: %w", r.Name, err)
+		}
+		if r.Can().Multihop && s.Options.Net.VOQBytes > 0 {
+			return hint.New(fmt.Sprintf("policy %q: with --voq-bytes, packets wait at the rack for one circuit, and for no "+
+				"path over several", r.Name), "leave --voq-bytes away, or take ecmp")
 		}
 	}
 	return nil

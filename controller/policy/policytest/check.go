@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/multihop"
 	"lightloom/controller/policy/pending"
 	"lightloom/southbound"
 )
@@ -19,8 +20,33 @@ func byInput(a, b controller.CircuitReservation) int {
 // tag that names a path, ports reserved twice, links above capacity. The plan must be a fresh
 // instance's, with complete rates.
 func Check(v *controller.View, p *controller.Plan) error {
-	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkShare(v, p),
+	return errors.Join(checkPlace(v, p), checkRoute(v, p), checkCircuits(v, p), checkMultihop(v, p), checkShare(v, p),
 		checkWake(v, p))
+}
+
+// checkMultihop returns what is wrong with paths over several circuits: one that is none, or whose circuits are not in
+// service, or of racks that a circuit joins; a pair of racks with two.
+func checkMultihop(v *controller.View, p *controller.Plan) error {
+	for i := range p.Multihop {
+		x := &p.Multihop[i]
+		if err := errors.Join(multihop.Supported(v.Fabric), x.Check(v.Fabric)); err != nil {
+			return err
+		}
+		if i > 0 && multihop.Compare(p.Multihop[i-1], *x) >= 0 {
+			return fmt.Errorf("path from rack %d to rack %d: twice, or out of order", x.Src, x.Dst)
+		}
+		for _, c := range x.Circuits {
+			if at := &v.Circuits[c.In]; at.Phase != controller.InService || at.Out != c.Out {
+				return fmt.Errorf("path from rack %d to rack %d: circuit %d→%d is not in service", x.Src, x.Dst, c.In, c.Out)
+			}
+		}
+		for in := int(x.Src); in < len(v.Circuits); in += v.Fabric.Racks {
+			if out := v.Circuits[in].Out; out != southbound.NoPort && v.Fabric.OCSRack(int32(out)) == int32(x.Dst) {
+				return fmt.Errorf("path from rack %d to rack %d: a circuit joins them", x.Src, x.Dst)
+			}
+		}
+	}
+	return nil
 }
 
 func checkWake(v *controller.View, p *controller.Plan) error {

@@ -8,7 +8,7 @@ import (
 )
 
 // Why is why one task or one host flow went where it did, or how good a decision is; the others of the
-// five are nil.
+// six are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -19,6 +19,8 @@ type Why struct {
 	Flow     *anneal.FlowWhy
 
 	Slot *SlotWhy // why a task took a slot, or nil
+
+	Multihop *MultihopWhy // of all host flows from one rack to another, or nil
 
 	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed
 	// together, Coflow being the first of theirs

@@ -97,6 +97,19 @@ func TestSeedsOfFourOCSes(t *testing.T) {
 	}
 }
 
+// TestSeedsOfSeveralCircuits is TestSeeds with paths over several circuits of two OCSes: no switch keeps a rule of one
+// that no leader wants, and no flow goes round.
+func TestSeedsOfSeveralCircuits(t *testing.T) {
+	for _, seed := range seedsOf(200) {
+		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
+			faults := storm(seed)
+			faults.Kinds = append(faults.Kinds, "part", "ocs", "ocs")
+			t.Log(weatheredOn(t, chaosFabric+",ocses=2", seed, 1, faults, "random+ecmp-multihop+circulant",
+				"random+ecmp-multihop+sunflow", "random+ecmp-multihop+static", "random+ecmp-multihop+rotor"))
+		})
+	}
+}
+
 // TestSeedsRepeat runs seeds twice: their histories are the same to the last byte, and those of two
 // seeds differ.
 func TestSeedsRepeat(t *testing.T) {

@@ -42,8 +42,9 @@ type Testbed struct {
 	index *live.Paths // nil where nothing fails
 	notes notes
 
-	control control
-	Seats   simulatedReplicas
+	control   control
+	Seats     simulatedReplicas
+	multihops loop.MultihopCounts // of controllers that have died
 
 	in     loop.Inputs
 	begun  bool
@@ -287,6 +288,9 @@ func (x *Testbed) elect() error {
 		return fmt.Errorf("policy %q: %w", s.Row.Policy, err)
 	}
 	x.Seats.Lives++
+	if x.loop != nil {
+		x.multihops.Add(x.loop.Multihops())
+	}
 	x.loop = loop.New(x.Fabric(), loop.Config{Policy: p, Paths: x.paths, Index: x.index,
 		Seed: s.Seed, Delta: delta, Deltas: s.Delays.Deltas(x.control.Control),
 		ElephantThreshold: s.ElephantThreshold, Demand: s.Row.Demand, Rollout: x.control.Options(delta),
@@ -484,10 +488,21 @@ func (x *Testbed) Measure(context.Context) (*outcome.Outcome, error) {
 	o.DroppedDark, o.Usages, o.Proofs = int64(c.Dropped), n.usages, n.proofs
 	n.moved.Close(o.State, c.Lit, o.End)
 	o.Sums = n.moved
+	o.Multihop = x.multihop(&c)
 	if len(x.s.Faults) > 0 {
 		o.LeaderChanges, o.Reasons = x.Seats.changes, x.State.Reasons()
 	}
 	return o, nil
+}
+
+// multihop counts paths over several circuits; nil where the policy has none.
+func (x *Testbed) multihop(c *flowsim.Counters) *report.Multihop {
+	if x.asks == nil || !x.asks.Capabilities().Multihop {
+		return nil
+	}
+	of := x.multihops
+	of.Add(x.loop.Multihops())
+	return &report.Multihop{Stood: of.Stood, Lost: of.Lost, Onward: c.OCS + c.EPS - (c.Delivered - c.RackLocal)}
 }
 
 // busiest is the load of the busiest link between switches: its layer-2 bytes over what it could have

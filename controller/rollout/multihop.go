@@ -1,0 +1,143 @@
+package rollout
+
+import (
+	"fmt"
+	"slices"
+
+	"lightloom/controller/multihop"
+	"lightloom/pathmap"
+	"lightloom/southbound"
+)
+
+// Placed is a rule at a switch.
+type Placed struct {
+	Device southbound.DeviceID
+	Rule   southbound.Rule
+}
+
+// multihops is the rules of paths over several circuits. They name both racks and the circuit's tag, so a pair of racks
+// has one such path at a time. Of one path, any part may be there: a packet that finds no rule of it takes the default
+// way, which does not come back to it.
+type multihops struct {
+	wanted  map[southbound.DeviceID][]southbound.Rule
+	through map[southbound.Port][]southbound.Match // by input of an OCS: what its ToR possibly sends into it
+	dirty   devices                                // whose wanted rules have changed since CheckWanted
+}
+
+// PathRules returns the rules of a path over several circuits, or why it cannot be. A circuit that goes dark has the
+// default way of its rack as backup.
+func (b *Base) PathRules(p *multihop.Path) ([]Placed, error) {
+	f := b.fabric
+	if err := multihop.Supported(f); err != nil {
+		return nil, err
+	}
+	if b.standing || b.all {
+		return nil, fmt.Errorf("path from rack %d to rack %d: packets take circuits by themselves here", p.Src, p.Dst)
+	}
+	if err := p.Check(f); err != nil {
+		return nil, err
+	}
+	match := southbound.Match{Dst: p.Dst, Tag: southbound.TagCircuit, Src: p.Src}
+	rules, err := b.packetsFirst(p, match)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range p.Circuits {
+		rack := f.OCSRack(int32(c.In))
+		r := southbound.Rule{Match: match, Primary: southbound.Port(f.OCSUplink[c.In]), Backup: b.deflt[rack][p.Dst]}
+		if r.Backup == southbound.NoPort {
+			return nil, fmt.Errorf("path from rack %d to rack %d: rack %d has no way over packets", p.Src, p.Dst, rack)
+		}
+		rules = append(rules, Placed{f.ToRNode[rack], r})
+	}
+	return rules, nil
+}
+
+// packetsFirst returns the rules up to the first circuit's rack, where packets take a spine first.
+func (b *Base) packetsFirst(p *multihop.Path, match southbound.Match) ([]Placed, error) {
+	if p.Spine == pathmap.None {
+		return nil, nil
+	}
+	f := b.fabric
+	fail := func(why string) ([]Placed, error) {
+		return nil, fmt.Errorf("path from rack %d to rack %d by way of node %d: %s", p.Src, p.Dst, p.Spine, why)
+	}
+	up, ok := b.port(f.ToRNode[p.Src], p.Spine)
+	down, also := b.port(p.Spine, f.ToRNode[f.OCSRack(int32(p.Circuits[0].In))])
+	if !ok || !also {
+		return fail("no cable with light joins it to both racks")
+	}
+	for _, c := range p.Circuits {
+		rack := f.OCSRack(int32(c.In))
+		if by, ok := b.port(f.ToRNode[rack], p.Spine); ok && b.deflt[rack][p.Dst] == by {
+			return fail(fmt.Sprintf("rack %d would send back what finds no circuit", rack))
+		}
+	}
+	first := southbound.Rule{Match: match, Primary: up, Backup: b.deflt[p.Src][p.Dst]}
+	if first.Backup == up {
+		first.Backup = southbound.NoPort // as the rule for any tag has it there, or has another
+		if r, found := Lookup(b.rules[f.ToRNode[p.Src]], p.Dst, p.Src, southbound.TagDefault); found {
+			first.Backup = r.Backup
+		}
+	}
+	next := southbound.Rule{Match: match, Primary: down, Backup: b.descend(p.Spine, p.Dst)}
+	return []Placed{{f.ToRNode[p.Src], first}, {p.Spine, next}}, nil
+}
+
+// port returns the port of a node to another, over a cable that is up.
+func (b *Base) port(from, to pathmap.NodeID) (southbound.Port, bool) {
+	if to < 0 || int(to) >= len(b.fabric.Topology.Nodes()) {
+		return southbound.NoPort, false
+	}
+	for _, l := range b.fabric.Topology.Out(from) {
+		if link := b.fabric.Topology.Link(l); link.To == to && !b.down(l) {
+			return southbound.Port(link.FromPort), true
+		}
+	}
+	return southbound.NoPort, false
+}
+
+// Derived counts how often the tables were derived.
+func (b *Base) Derived() int { return b.derived }
+
+// Lead has switches hold the rules of a path. The pair of racks must have no other.
+func (b *Base) Lead(p *multihop.Path, rules []Placed) {
+	m := &b.multihops
+	if m.wanted == nil {
+		m.wanted = map[southbound.DeviceID][]southbound.Rule{}
+		m.through = map[southbound.Port][]southbound.Match{}
+	}
+	for _, r := range rules {
+		m.wanted[r.Device] = append(m.wanted[r.Device], r.Rule)
+		m.dirty.add(r.Device)
+	}
+	for _, c := range p.Circuits {
+		m.through[c.In] = append(m.through[c.In], rules[0].Rule.Match)
+	}
+}
+
+// Unlead has switches hold the rules of a path no longer. Until Forget they may do so.
+func (b *Base) Unlead(rules []Placed) {
+	m := &b.multihops
+	for _, r := range rules {
+		m.wanted[r.Device] = slices.DeleteFunc(m.wanted[r.Device], func(x southbound.Rule) bool {
+			return x.Match == r.Rule.Match
+		})
+		m.dirty.add(r.Device)
+	}
+}
+
+// Forget notes that no switch holds a rule of a path any more.
+func (b *Base) Forget(p *multihop.Path, rules []Placed) {
+	for _, c := range p.Circuits {
+		b.multihops.through[c.In] = slices.DeleteFunc(b.multihops.through[c.In], func(m southbound.Match) bool {
+			return m == rules[0].Rule.Match
+		})
+	}
+}
+
+// Through returns what the ToR of an input must forget before its circuit moves, beside CircuitMatches: the rules of
+// paths over it. A path has rules at several switches; where one of them is missing, packets go on by the default way.
+func (b *Base) Through(in southbound.Port) []southbound.Match {
+	return slices.Clone(b.multihops.through[in])
+}
