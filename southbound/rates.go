@@ -123,13 +123,13 @@ func (s *Spread) Same(o *Spread) bool { return oneList(s.From, o.From) && oneLis
 func oneList(a, b []HostRate) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (a Addresses) checkHostRates(rates []HostRate) error {
-	for i, r := range rates {
-		if err := a.CheckHost(r.Host); err != nil {
-			return err
+	last := HostID(-1)
+	for _, r := range rates {
+		if r.Host <= last || int(r.Host) >= a.Hosts || r.Rate < 0 {
+			return errors.Join(a.CheckHost(r.Host),
+				fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate))
 		}
-		if r.Rate < 0 || i > 0 && rates[i-1].Host >= r.Host {
-			return fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate)
-		}
+		last = r.Host
 	}
 	return nil
 }
