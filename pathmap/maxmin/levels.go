@@ -238,12 +238,34 @@ func (s *Levels) elsewhere(l int32, o *linkClass) mark {
 // held back below it take what they have, and the others share the rest. Sharers are then as the
 // link's classes.
 func (s *Levels) fill(l int32) int64 {
-	on := s.on[l]
+	on, x := s.on[l], &s.links[l]
 	s.work += int64(len(on))
 	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
+	// Mostly the same classes are held back elsewhere as at the level that the link has.
+	at, left, open := mark{s.level[l], l}, x.cap, x.total
+	most, least := int64(-1), int64(unheld) // of the levels below at, and of the others
 	for i := range on {
-		s.rows[i] = sharer{s.elsewhere(l, &on[i]), int64(on[i].flows)}
+		held, flows := s.elsewhere(l, &on[i]), int64(on[i].flows)
+		s.rows[i] = sharer{held, flows}
+		if held.below(at) {
+			left -= held.level * flows
+			open -= flows
+			most = max(most, held.level)
+		} else {
+			least = min(least, held.level)
+		}
 	}
+	// A set of classes with a level next to the link's own could be one of two that follow from themselves.
+	if open > 0 {
+		if level := left / open; most+x.total < level && level < least {
+			return level
+		}
+	}
+	return s.fillUp(l)
+}
+
+// fillUp is fill from the ground up, of the sharers.
+func (s *Levels) fillUp(l int32) int64 {
 	left, open := s.links[l].cap, s.links[l].total
 	for open > 0 {
 		at, more := mark{left / open, l}, false
@@ -282,7 +304,9 @@ func (s *Levels) relevel(l int32, now int64) {
 			continue
 		}
 		o := &s.on[l][i]
-		s.feel(o.class)
+		if before.link != after.link {
+			s.feel(o.class)
+		}
 		more := (coarse(after.level) - coarse(before.level)) * int64(o.flows)
 		x.load += more
 		s.open(l, o, min(before.level, after.level), more)
