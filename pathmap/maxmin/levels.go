@@ -31,7 +31,7 @@ type Levels struct {
 	shift    uint        // levels are bits a second times 1<<shift
 
 	on    [][]linkClass // by link: the classes on it
-	level []int64       // by link: at which it is full; unheld where it is no bottleneck
+	level []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
 	links []levelLink
 
 	asks    asks
@@ -74,13 +74,14 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n), links: make([]levelLink, n)}
+	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1), links: make([]levelLink, n)}
 	if n > 0 {
 		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
 	}
 	for l := range s.links {
 		s.level[l], s.links[l].cap = unheld, int64(capacity[l])<<s.shift
 	}
+	s.level[n] = unheld
 	return s
 }
 
@@ -206,32 +207,36 @@ var dry = mark{unheld, math.MaxInt32}
 
 func (a mark) below(b mark) bool { return a.level < b.level || a.level == b.level && a.link < b.link }
 
-// sharer is a class on a link that is being filled, and where its other links hold it back.
-type sharer struct {
-	held  mark
-	flows int64
+// sharer is a class on a link that is being filled, and the level at which its other links hold it back.
+type sharer struct{ held, flows int64 }
+
+// elsewhere returns the level at which a class on link l is held back if not there.
+func (s *Levels) elsewhere(l int32, o *linkClass) int64 {
+	if p, level := &o.peers, s.level; p[0] != many {
+		return min(level[p[0]], level[p[1]], level[p[2]], level[p[3]], level[p[4]])
+	}
+	return s.heldAt(l, o).level
 }
 
-// elsewhere returns where a class on link l is held back if not there.
-func (s *Levels) elsewhere(l int32, o *linkClass) mark {
+// heldAt returns where a class on link l is held back if not there.
+func (s *Levels) heldAt(l int32, o *linkClass) mark {
 	least := dry
-	if o.peers[0] == many {
-		for _, p := range s.classes[o.class].places() {
-			if m := (mark{s.level[p.link], p.link}); p.link != l && m.below(least) {
-				least = m
-			}
-		}
-		return least
-	}
-	for _, p := range o.peers { // ascending, so that the first of equal ones counts
-		if p == none {
-			break
-		}
-		if level := s.level[p]; level < least.level {
-			least = mark{level, p}
+	for _, p := range s.classes[o.class].places() {
+		if m := (mark{s.level[p.link], p.link}); p.link != l && m.below(least) {
+			least = m
 		}
 	}
 	return least
+}
+
+// below reports whether the i-th sharer of the link that is being filled is held back elsewhere before that
+// link has the given level. Only where both have the same level the links matter.
+func (s *Levels) below(i int, at mark) bool {
+	held := s.rows[i].held
+	if held == at.level && held != unheld {
+		return s.heldAt(at.link, &s.on[at.link][i]).below(at)
+	}
+	return held < at.level
 }
 
 // fill returns the level of a link that follows from what its classes have elsewhere: those that are
@@ -242,17 +247,17 @@ func (s *Levels) fill(l int32) int64 {
 	s.work += int64(len(on))
 	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
 	// Mostly the same classes are held back elsewhere as at the level that the link has.
-	at, left, open := mark{s.level[l], l}, x.cap, x.total
+	at, left, open := s.level[l], x.cap, x.total
 	most, least := int64(-1), int64(unheld) // of the levels below at, and of the others
 	for i := range on {
 		held, flows := s.elsewhere(l, &on[i]), int64(on[i].flows)
 		s.rows[i] = sharer{held, flows}
-		if held.below(at) {
-			left -= held.level * flows
+		if held < at {
+			left -= held * flows
 			open -= flows
-			most = max(most, held.level)
+			most = max(most, held)
 		} else {
-			least = min(least, held.level)
+			least = min(least, held)
 		}
 	}
 	// A set of classes with a level next to the link's own could be one of two that follow from themselves.
@@ -270,8 +275,8 @@ func (s *Levels) fillUp(l int32) int64 {
 	for open > 0 {
 		at, more := mark{left / open, l}, false
 		for i := range s.rows {
-			if r := &s.rows[i]; r.flows > 0 && r.held.below(at) {
-				left -= r.held.level * r.flows
+			if r := &s.rows[i]; r.flows > 0 && s.below(i, at) {
+				left -= r.held * r.flows
 				open -= r.flows
 				r.flows, more = 0, true
 			}
@@ -293,23 +298,17 @@ func (s *Levels) relevel(l int32, now int64) {
 	}
 	s.level[l] = now
 	for i := range s.rows {
-		before, after := s.rows[i].held, s.rows[i].held
-		if m := (mark{was, l}); m.below(before) {
-			before = m
-		}
-		if m := (mark{now, l}); m.below(after) {
-			after = m
-		}
-		if before == after {
+		held := s.rows[i].held
+		before, after := min(held, was), min(held, now)
+		o := &s.on[l][i]
+		if there := s.below(i, mark{was, l}); there != s.below(i, mark{now, l}) {
+			s.feel(o.class)
+		} else if there || before == after {
 			continue
 		}
-		o := &s.on[l][i]
-		if before.link != after.link {
-			s.feel(o.class)
-		}
-		more := (coarse(after.level) - coarse(before.level)) * int64(o.flows)
+		more := (coarse(after) - coarse(before)) * int64(o.flows)
 		x.load += more
-		s.open(l, o, min(before.level, after.level), more)
+		s.open(l, o, min(before, after), more)
 	}
 }
 
@@ -334,7 +333,7 @@ func (s *Levels) open(l int32, o *linkClass, from, more int64) {
 		return
 	}
 	for _, p := range o.peers {
-		if p == none {
+		if int(p) == len(s.on) {
 			break
 		}
 		s.add(p, from, more)
