@@ -93,15 +93,15 @@ func (r *Rates) checkExtras() error {
 		switch {
 		case x.Rate <= 0:
 			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
-		case i > 0 && r.Extra[i-1].compare(x.HostFlowKey) >= 0:
+		case i > 0 && !r.Extra[i-1].before(x.HostFlowKey):
 			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
 		}
 	}
 	return nil
 }
 
-func (k HostFlowKey) compare(o HostFlowKey) int {
-	return cmp.Or(cmp.Compare(k.Coflow, o.Coflow), cmp.Compare(k.Row, o.Row))
+func (k HostFlowKey) before(o HostFlowKey) bool {
+	return k.Coflow < o.Coflow || k.Coflow == o.Coflow && k.Row < o.Row
 }
 
 func (p *PairRate) check(a Addresses) error {
