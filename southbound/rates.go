@@ -126,8 +126,10 @@ func (a Addresses) checkHostRates(rates []HostRate) error {
 	last := HostID(-1)
 	for _, r := range rates {
 		if r.Host <= last || int(r.Host) >= a.Hosts || r.Rate < 0 {
-			return errors.Join(a.CheckHost(r.Host),
-				fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate))
+			if err := a.CheckHost(r.Host); err != nil {
+				return err
+			}
+			return fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate)
 		}
 		last = r.Host
 	}
