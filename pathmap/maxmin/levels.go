@@ -30,9 +30,10 @@ type Levels struct {
 	gone     []pairClass // by class: what pairs did last, until moved has been told
 	shift    uint        // levels are bits a second times 1<<shift
 
-	on    [][]linkClass // by link: the classes on it
-	level []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
-	links []levelLink
+	on     [][]linkClass // by link: the classes on it
+	inHeap []bool        // by link
+	level  []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
+	links  []levelLink
 
 	asks    asks
 	epoch   uint32
@@ -48,11 +49,11 @@ type Levels struct {
 // levelLink is what few looks at a link need.
 type levelLink struct {
 	cap   int64
-	total int64  // flows on it
-	load  int64  // what they have, each rounded up, in coarse units: of those that have a bottleneck
+	total int64 // flows on it
+	// what they have, each rounded up, in coarse units: of those that have a bottleneck, while it is none itself
+	load  int64
 	was   int64  // its level before the solution that last changed it
 	epoch uint32 // of that solution
-	open  bool   // it is in the heap
 }
 
 const (
@@ -74,7 +75,8 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1), links: make([]levelLink, n)}
+	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1),
+		links: make([]levelLink, n), inHeap: make([]bool, n)}
 	if n > 0 {
 		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
 	}
@@ -188,7 +190,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	for len(s.heap.items) > 0 {
 		l := s.heap.items[0].id
 		s.heap.pop()
-		s.links[l].open = false
+		s.inHeap[l] = false
 		if now := s.fill(l); now != s.level[l] {
 			s.relevel(l, now)
 		}
@@ -297,19 +299,20 @@ func (s *Levels) relevel(l int32, now int64) {
 		s.reached = append(s.reached, l)
 	}
 	s.level[l] = now
+	load := int64(0)
 	for i := range s.rows {
 		held := s.rows[i].held
 		before, after := min(held, was), min(held, now)
 		o := &s.on[l][i]
+		load += coarse(after) * int64(o.flows)
 		if there := s.below(i, mark{was, l}); there != s.below(i, mark{now, l}) {
 			s.feel(o.class)
 		} else if there || before == after {
 			continue
 		}
-		more := (coarse(after) - coarse(before)) * int64(o.flows)
-		x.load += more
-		s.open(l, o, min(before, after), more)
+		s.open(l, o, min(before, after), (coarse(after)-coarse(before))*int64(o.flows))
 	}
+	x.load = load
 }
 
 // coarse is a rate in the unit of loads, of which a link has 2⁴⁵ at most; nothing for what has no
@@ -340,12 +343,15 @@ func (s *Levels) open(l int32, o *linkClass, from, more int64) {
 	}
 }
 
-// add counts what a class has more on a link, which is filled again if that can matter.
+// add counts what a class has more on a link, which is filled again if that can matter. A link that holds
+// back others is, and counts anew when it no longer does.
 func (s *Levels) add(l int32, from, more int64) {
-	s.links[l].load += more
-	if s.level[l] != unheld || s.crowded(l) {
-		s.meet(l, from)
+	if s.level[l] == unheld {
+		if s.links[l].load += more; !s.crowded(l) {
+			return
+		}
 	}
+	s.meet(l, from)
 }
 
 // crowded reports whether a link may be asked for all that it has.
@@ -353,8 +359,8 @@ func (s *Levels) crowded(l int32) bool { return s.links[l].load >= s.links[l].ca
 
 // meet has a link filled again.
 func (s *Levels) meet(l int32, from int64) {
-	if !s.links[l].open {
-		s.links[l].open = true
+	if !s.inHeap[l] {
+		s.inHeap[l] = true
 		s.heap.push(item[int64]{from, l})
 	}
 }
