@@ -62,13 +62,10 @@ func (sr *spreadRows) order(co *underWay) {
 	for _, r := range co.from {
 		sr.from[r.Host] = int64(r.Rate)
 	}
-	rates := co.to
-	for i, dst := range sr.table.dsts { // both ascend
-		for len(rates) > 0 && rates[0].Host < dst {
-			rates = rates[1:]
-		}
-		if sr.to[i] = 0; len(rates) > 0 && rates[0].Host == dst {
-			sr.to[i] = int64(rates[0].Rate)
+	clear(sr.to)
+	for _, r := range co.to {
+		if i := sr.run[r.Host]; sr.table.dsts[i] == r.Host {
+			sr.to[i] = int64(r.Rate)
 		}
 	}
 }

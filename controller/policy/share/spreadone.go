@@ -18,12 +18,13 @@ type spreadMemory struct {
 	left     int32    // rows that had not ended; none before the first decision
 	open     ends     // of its hosts, those whose link had something left
 	out, in  spreadEnd
+	runs     []int32 // to hosts of in that are busy
 	from, to []southbound.HostRate
 }
 
-// spreadEnd is the links of hosts out, or in, by host. Hosts without rows are passed over no faster than
-// others, so that no processor has to guess which they are.
+// spreadEnd is the links of hosts out, or in, by host.
 type spreadEnd struct {
+	busy    []int32   // hosts that have rows, or a rate that they had for some; ascending
 	count   []int32   // rows
 	counted []int32   // rows when rate was found
 	free    []float64 // what the link had left when rate was found
@@ -81,7 +82,7 @@ func (e *ends) putBack(g *topologyContext) {
 func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
 	end := func() spreadEnd {
 		n := len(g.up)
-		return spreadEnd{make([]int32, n), make([]int32, n), make([]float64, n), make([]int64, n),
+		return spreadEnd{nil, make([]int32, n), make([]int32, n), make([]float64, n), make([]int64, n),
 			make([]int64, n), make([]int64, n)}
 	}
 	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1,
@@ -126,13 +127,32 @@ func (m *spreadMemory) count(b *coflowRows) {
 			m.rows[at] = now
 		}
 	}
+	m.out.find()
+	m.in.find()
+	m.runs = m.runs[:0]
+	for i := range b.runs {
+		if dst := b.runs[i].dst; m.in.count[dst] > 0 || m.in.rate[dst] > 0 {
+			m.runs = append(m.runs, int32(i))
+		}
+	}
+}
+
+// find lists the busy hosts.
+func (e *spreadEnd) find() {
+	e.busy = e.busy[:0]
+	for h, n := range e.count {
+		if n > 0 || e.rate[h] > 0 {
+			e.busy = append(e.busy, int32(h))
+		}
+	}
 }
 
 // divide finds the rates of hosts whose links have free left, and reports whether any has changed.
 func (e *spreadEnd) divide(free []float64) (any bool) {
 	copy(e.was, e.rate)
-	counted, before := e.counted[:len(free)], e.free[:len(free)]
-	for h, n := range e.count[:len(free)] {
+	counted, before := e.counted, e.free
+	for _, h := range e.busy {
+		n := e.count[h]
 		if n == counted[h] && (n == 0 || free[h] == before[h]) {
 			continue
 		}
@@ -151,13 +171,13 @@ func (e *spreadEnd) divide(free []float64) (any bool) {
 // add brings what rows get together up to date.
 func (m *spreadMemory) add(b *coflowRows, all *southbound.Senders) {
 	all.Begin(m.out.was, m.out.rate)
-	for i := range b.runs {
+	for _, i := range m.runs {
 		dst := b.runs[i].dst
 		was, now, sum := m.in.was[dst], m.in.rate[dst], int64(0)
 		if all.Keep(was, now) {
 			continue
 		}
-		rows := m.rows[i*b.words : (i+1)*b.words]
+		rows := m.rows[int(i)*b.words : (int(i)+1)*b.words]
 		for w, senders := range all.To(was, now) {
 			word := rows[w] & senders
 			rate, before, taken := m.out.rate[64*w:], m.out.was[64*w:], m.out.taken[64*w:]
@@ -178,8 +198,8 @@ func (m *spreadMemory) list() {
 }
 
 func (e *spreadEnd) list(rates []southbound.HostRate) []southbound.HostRate {
-	for h, rate := range e.rate {
-		if rate > 0 {
+	for _, h := range e.busy {
+		if rate := e.rate[h]; rate > 0 {
 			rates = append(rates, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(rate)})
 		}
 	}
@@ -189,22 +209,21 @@ func (e *spreadEnd) list(rates []southbound.HostRate) []southbound.HostRate {
 // take takes what rows get from the links, and returns how much that is. open are the hosts whose link
 // has something left.
 func (e *spreadEnd) take(of *hostLinks, open []uint64) float64 {
-	sum := int64(0)
-	for w := range open {
-		first := 64 * w
-		taken := e.taken[first:min(first+64, len(e.taken))]
-		free, residual := of.free[first:first+len(taken)], of.residual[first:first+len(taken)]
-		empty := uint64(0)
-		for k, x := range taken {
-			left := free[k] - float64(x)
-			if left < 0 { // the builtin max takes several times as long
-				left = 0
-			}
-			free[k] = left
-			empty |= math.Float64bits(left-residual[k]) >> 63 << k
-			sum += x
+	sum, word, empty := int64(0), int32(0), uint64(0) // of hosts, which a word of open is of, and those to drop there
+	for _, h := range e.busy {
+		if h/64 != word {
+			open[word] &^= empty
+			word, empty = h/64, 0
 		}
-		open[w] &^= empty
+		x := e.taken[h]
+		left := of.free[h] - float64(x)
+		if left < 0 { // the builtin max takes several times as long
+			left = 0
+		}
+		of.free[h] = left
+		empty |= math.Float64bits(left-of.residual[h]) >> 63 << (uint32(h) % 64)
+		sum += x
 	}
+	open[word] &^= empty
 	return float64(sum)
 }
