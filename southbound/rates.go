@@ -93,15 +93,15 @@ func (r *Rates) checkExtras() error {
 		switch {
 		case x.Rate <= 0:
 			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
-		case i > 0 && r.Extra[i-1].compare(x.HostFlowKey) >= 0:
+		case i > 0 && !r.Extra[i-1].before(x.HostFlowKey):
 			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
 		}
 	}
 	return nil
 }
 
-func (k HostFlowKey) compare(o HostFlowKey) int {
-	return cmp.Or(cmp.Compare(k.Coflow, o.Coflow), cmp.Compare(k.Row, o.Row))
+func (k HostFlowKey) before(o HostFlowKey) bool {
+	return k.Coflow < o.Coflow || k.Coflow == o.Coflow && k.Row < o.Row
 }
 
 func (p *PairRate) check(a Addresses) error {
@@ -123,13 +123,15 @@ func (s *Spread) Same(o *Spread) bool { return oneList(s.From, o.From) && oneLis
 func oneList(a, b []HostRate) bool { return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0]) }
 
 func (a Addresses) checkHostRates(rates []HostRate) error {
-	for i, r := range rates {
-		if err := a.CheckHost(r.Host); err != nil {
-			return err
-		}
-		if r.Rate < 0 || i > 0 && rates[i-1].Host >= r.Host {
+	last := HostID(-1)
+	for _, r := range rates {
+		if r.Host <= last || int(r.Host) >= a.Hosts || r.Rate < 0 {
+			if err := a.CheckHost(r.Host); err != nil {
+				return err
+			}
 			return fmt.Errorf("host %d at %d: rates are 0 or more, hosts ascend", r.Host, r.Rate)
 		}
+		last = r.Host
 	}
 	return nil
 }

@@ -65,8 +65,10 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 		if len(s.evicted) > 0 && c.Started == Unset && !s.housed(j, c) {
 			continue // it is laid out anew once its tasks have hosts
 		}
-		v.Coflows = append(v.Coflows, viewCoflow(c, j))
-		v.Coflows[len(v.Coflows)-1].Remaining = left(id, c)
+		n := len(v.Coflows)
+		v.Coflows = slices.Grow(v.Coflows, 1)[:n+1]
+		viewCoflow(&v.Coflows[n], c, j)
+		v.Coflows[n].Remaining = left(id, c)
 	}
 	if v.Running = v.Running[:0]; staged {
 		s.viewRunning(v)
@@ -100,19 +102,18 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	s.viewPartial(v)
 }
 
-// viewCoflow shows a coflow of a job, but for what is left of it.
-func viewCoflow(c *Coflow, j *Job) controller.CoflowView {
-	out := controller.CoflowView{
-		ID: c.ID, Job: c.Job, Edge: c.Edge, Block: c.Block, Arrival: j.Arrival, Weight: j.Weight,
-		Admission: c.Admission, Started: c.Started != Unset, Start: c.Started,
-		Generation: c.generation,
-		Src:        c.Columns.Src, Dst: c.Columns.Dst, Size: c.Columns.Size, Flows: c.Columns.Flows, Ended: c.Done,
-		Routed: c.Routed, Tag: c.Tag,
-	}
+// viewCoflow shows a coflow of a job in place of what was shown there, but for what is left of it. It writes
+// every field, because a view of thousands is made at each event.
+func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
+	out.ID, out.Job, out.Edge, out.Block = c.ID, c.Job, c.Edge, c.Block
+	out.Arrival, out.Weight, out.Deadline = j.Arrival, j.Weight, 0
+	out.Admission, out.Started, out.Start = c.Admission, c.Started != Unset, c.Started
+	out.Generation = c.generation
+	out.Src, out.Dst, out.Size, out.Flows = c.Columns.Src, c.Columns.Dst, c.Columns.Size, c.Columns.Flows
+	out.Ended, out.Routed, out.Tag = c.Done, c.Routed, c.Tag
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}
-	return out
 }
 
 // leftOf returns what is left of a coflow by left, or its sizes.

@@ -41,6 +41,7 @@ type scratch struct {
 	to       []float64
 	wasFrom  []float64
 	wasTo    []float64
+	named    []int32 // by checkRates, for setRates: the coflows with a pace, then those that are spread
 }
 
 // nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.

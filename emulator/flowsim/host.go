@@ -163,6 +163,7 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		return err
 	}
 	s.fluid.checks++
+	s.fluid.tmp.named = s.fluid.tmp.named[:0]
 	for _, p := range r.Pace {
 		i, err := s.known(p.Coflow)
 		switch {
@@ -173,13 +174,19 @@ func (s *Sim) checkRates(r *southbound.Rates) error {
 		case p.Until < 0:
 			return fmt.Errorf("pace: coflow %d until %v, which is below zero", p.Coflow, p.Until)
 		}
-		s.fluid.coflows[i].heard = s.fluid.checks
+		s.name(i)
 	}
 	return s.checkSpreads(r)
 }
 
 // named reports whether the rates that are being checked have named a coflow.
 func (s *Sim) named(i int32) bool { return s.fluid.coflows[i].heard == s.fluid.checks }
+
+// name notes that the rates that are being checked name a coflow.
+func (s *Sim) name(i int32) {
+	s.fluid.coflows[i].heard = s.fluid.checks
+	s.fluid.tmp.named = append(s.fluid.tmp.named, i)
+}
 
 // checkSpreads checks spreads and extras. Coflows that have a pace are named.
 func (s *Sim) checkSpreads(r *southbound.Rates) error {
@@ -192,7 +199,7 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 		if s.named(known) {
 			return fmt.Errorf("spread: coflow %d is named twice", sp.Coflow)
 		}
-		s.fluid.coflows[known].heard = s.fluid.checks
+		s.name(known)
 	}
 	rows := int32(-1) // of the coflow that is being looked at
 	for i, x := range r.Extra {

@@ -43,21 +43,22 @@ func (f *fluid) setRates(r *southbound.Rates) {
 
 // orders writes down what rates ask of each coflow.
 func (f *fluid) orders(r *southbound.Rates) {
-	want := func(id southbound.CoflowID, o order) {
-		if co := &f.coflows[f.byID[id]]; co.live > 0 {
+	want := func(index int32, o order) {
+		if co := &f.coflows[index]; co.live > 0 {
 			co.named, co.want = f.epoch, o
 		}
 	}
-	for _, p := range r.Pace {
-		want(p.Coflow, order{kind: paced, until: p.Until})
+	paces, spreads := f.tmp.named[:len(r.Pace)], f.tmp.named[len(r.Pace):]
+	for i, p := range r.Pace {
+		want(paces[i], order{kind: paced, until: p.Until})
 	}
 	for i := range r.Spread {
 		s := &r.Spread[i]
 		if f.levels.even {
-			want(s.Coflow, order{kind: leveled})
+			want(spreads[i], order{kind: leveled})
 			continue
 		}
-		want(s.Coflow, order{kind: spread, from: s.From, to: s.To})
+		want(spreads[i], order{kind: spread, from: s.From, to: s.To})
 	}
 	for first := 0; first < len(r.Extra); {
 		end := first

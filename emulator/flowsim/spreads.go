@@ -19,8 +19,6 @@ type spreads struct {
 	list    []*spreadRows // with rows
 	changed []*spreadRows // whose rates are not granted yet
 	asked   []float64     // by link: what rows request, bits a second
-	from    []float64     // by host: the rates to grant, and those granted before
-	to      []float64
 	senders southbound.Senders
 	more    []float64 // by host, what its rows get beyond what they had; zero between calls
 	next    des.Event
@@ -46,9 +44,10 @@ type spreadRows struct {
 	here  []uint64 // as the table's sets: rows that are here
 	apart []uint64 // likewise, those that have an extra
 
-	// As granted: rates by host, and extras.
-	from, to []float64
-	extra    []southbound.Extra
+	// As granted, and before that: rates by source, rounded up to whole words, and by destination.
+	from, wasFrom []int64
+	to, wasTo     []int64
+	extra         []southbound.Extra
 
 	ends  []time.Duration // by destination: none of its rows ends sooner
 	exact []bool          // by destination: one of them ends then
@@ -75,7 +74,8 @@ func (sp *spreads) suits(co *coflow, r *route) bool {
 func (sp *spreads) add(co *coflow, t *hostTable, b int32, left float64) {
 	if sp.asked == nil {
 		sp.asked = make([]float64, len(sp.capacity))
-		sp.senders, sp.more = southbound.NewSenders(len(sp.up)), make([]float64, len(sp.up))
+		sp.senders = southbound.NewSenders(len(sp.up))
+		sp.more = make([]float64, 64*len(sp.senders.All()))
 	}
 	if co.spreadRows == nil {
 		co.spreadRows = newSpreadRows(co, t, len(sp.up))
@@ -97,7 +97,8 @@ func newSpreadRows(co *coflow, t *hostTable, hosts int) *spreadRows {
 	n := len(t.dsts)
 	sr := &spreadRows{co: co.underWay, first: co.first, rows: make([]spreadRow, co.rows), pos: none, table: t,
 		run: make([]int32, hosts), here: make([]uint64, len(t.has)), apart: make([]uint64, len(t.has)),
-		from: make([]float64, hosts), to: make([]float64, hosts),
+		from: make([]int64, 64*t.words), wasFrom: make([]int64, 64*t.words),
+		to: make([]int64, n), wasTo: make([]int64, n),
 		ends: make([]time.Duration, n), exact: make([]bool, n)}
 	for i, dst := range t.dsts {
 		sr.run[dst], sr.ends[i] = int32(i), southbound.Never

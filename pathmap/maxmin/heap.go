@@ -11,6 +11,33 @@ type item[K int64 | float64] struct {
 
 func (a item[K]) before(b item[K]) bool { return a.key < b.key || a.key == b.key && a.id < b.id }
 
+// ahead is before as a number, one or zero, without a branch.
+func (a *item[K]) ahead(b *item[K]) int {
+	return number(a.key < b.key) | number(a.key == b.key)&number(a.id < b.id)
+}
+
+func number(is bool) int {
+	if is {
+		return 1
+	}
+	return 0
+}
+
+// leastOf returns which of some items comes first. Which of four that is, no processor can guess.
+func leastOf[K int64 | float64](n []item[K]) int {
+	if len(n) == 4 {
+		a, b := n[1].ahead(&n[0]), 2+n[3].ahead(&n[2])
+		return a + (b-a)*n[b].ahead(&n[a])
+	}
+	least := 0
+	for k := range n {
+		if n[k].before(n[least]) {
+			least = k
+		}
+	}
+	return least
+}
+
 func (h *heap[K]) build() {
 	for i := (len(h.items) - 2) / 4; i >= 0; i-- {
 		h.down(i)
@@ -50,12 +77,7 @@ func (h *heap[K]) down(i int) {
 		if first >= len(h.items) {
 			break
 		}
-		least := first
-		for c := first + 1; c < min(first+4, len(h.items)); c++ {
-			if h.items[c].before(h.items[least]) {
-				least = c
-			}
-		}
+		least := first + leastOf(h.items[first:min(first+4, len(h.items))])
 		if !h.items[least].before(it) {
 			break
 		}

@@ -30,9 +30,10 @@ type Levels struct {
 	gone     []pairClass // by class: what pairs did last, until moved has been told
 	shift    uint        // levels are bits a second times 1<<shift
 
-	on    [][]linkClass // by link: the classes on it
-	level []int64       // by link: at which it is full; unheld where it is no bottleneck
-	links []levelLink
+	on     [][]linkClass // by link: the classes on it
+	inHeap []bool        // by link
+	level  []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
+	links  []levelLink
 
 	asks    asks
 	epoch   uint32
@@ -48,11 +49,11 @@ type Levels struct {
 // levelLink is what few looks at a link need.
 type levelLink struct {
 	cap   int64
-	total int64  // flows on it
-	load  int64  // what they have, each rounded up, in coarse units: of those that have a bottleneck
+	total int64 // flows on it
+	// what they have, each rounded up, in coarse units: of those that have a bottleneck, while it is none itself
+	load  int64
 	was   int64  // its level before the solution that last changed it
 	epoch uint32 // of that solution
-	open  bool   // it is in the heap
 }
 
 const (
@@ -74,13 +75,15 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n), links: make([]levelLink, n)}
+	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1),
+		links: make([]levelLink, n), inHeap: make([]bool, n)}
 	if n > 0 {
 		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
 	}
 	for l := range s.links {
 		s.level[l], s.links[l].cap = unheld, int64(capacity[l])<<s.shift
 	}
+	s.level[n] = unheld
 	return s
 }
 
@@ -187,7 +190,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	for len(s.heap.items) > 0 {
 		l := s.heap.items[0].id
 		s.heap.pop()
-		s.links[l].open = false
+		s.inHeap[l] = false
 		if now := s.fill(l); now != s.level[l] {
 			s.relevel(l, now)
 		}
@@ -206,50 +209,76 @@ var dry = mark{unheld, math.MaxInt32}
 
 func (a mark) below(b mark) bool { return a.level < b.level || a.level == b.level && a.link < b.link }
 
-// sharer is a class on a link that is being filled, and where its other links hold it back.
-type sharer struct {
-	held  mark
-	flows int64
+// sharer is a class on a link that is being filled, and the level at which its other links hold it back.
+type sharer struct{ held, flows int64 }
+
+// elsewhere returns the level at which a class on link l is held back if not there.
+func (s *Levels) elsewhere(l int32, o *linkClass) int64 {
+	if p, level := &o.peers, s.level; p[0] != many {
+		return min(level[p[0]], level[p[1]], level[p[2]], level[p[3]], level[p[4]])
+	}
+	return s.heldAt(l, o).level
 }
 
-// elsewhere returns where a class on link l is held back if not there.
-func (s *Levels) elsewhere(l int32, o *linkClass) mark {
+// heldAt returns where a class on link l is held back if not there.
+func (s *Levels) heldAt(l int32, o *linkClass) mark {
 	least := dry
-	if o.peers[0] == many {
-		for _, p := range s.classes[o.class].places() {
-			if m := (mark{s.level[p.link], p.link}); p.link != l && m.below(least) {
-				least = m
-			}
-		}
-		return least
-	}
-	for _, p := range o.peers { // ascending, so that the first of equal ones counts
-		if p == none {
-			break
-		}
-		if level := s.level[p]; level < least.level {
-			least = mark{level, p}
+	for _, p := range s.classes[o.class].places() {
+		if m := (mark{s.level[p.link], p.link}); p.link != l && m.below(least) {
+			least = m
 		}
 	}
 	return least
+}
+
+// below reports whether the i-th sharer of the link that is being filled is held back elsewhere before that
+// link has the given level. Only where both have the same level the links matter.
+func (s *Levels) below(i int, at mark) bool {
+	held := s.rows[i].held
+	if held == at.level && held != unheld {
+		return s.heldAt(at.link, &s.on[at.link][i]).below(at)
+	}
+	return held < at.level
 }
 
 // fill returns the level of a link that follows from what its classes have elsewhere: those that are
 // held back below it take what they have, and the others share the rest. Sharers are then as the
 // link's classes.
 func (s *Levels) fill(l int32) int64 {
-	on := s.on[l]
+	on, x := s.on[l], &s.links[l]
 	s.work += int64(len(on))
 	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
+	// Mostly the same classes are held back elsewhere as at the level that the link has.
+	at, left, open := s.level[l], x.cap, x.total
+	most, least := int64(-1), int64(unheld) // of the levels below at, and of the others
 	for i := range on {
-		s.rows[i] = sharer{s.elsewhere(l, &on[i]), int64(on[i].flows)}
+		held, flows := s.elsewhere(l, &on[i]), int64(on[i].flows)
+		s.rows[i] = sharer{held, flows}
+		if held < at {
+			left -= held * flows
+			open -= flows
+			most = max(most, held)
+		} else {
+			least = min(least, held)
+		}
 	}
+	// A set of classes with a level next to the link's own could be one of two that follow from themselves.
+	if open > 0 {
+		if level := left / open; most+x.total < level && level < least {
+			return level
+		}
+	}
+	return s.fillUp(l)
+}
+
+// fillUp is fill from the ground up, of the sharers.
+func (s *Levels) fillUp(l int32) int64 {
 	left, open := s.links[l].cap, s.links[l].total
 	for open > 0 {
 		at, more := mark{left / open, l}, false
 		for i := range s.rows {
-			if r := &s.rows[i]; r.flows > 0 && r.held.below(at) {
-				left -= r.held.level * r.flows
+			if r := &s.rows[i]; r.flows > 0 && s.below(i, at) {
+				left -= r.held * r.flows
 				open -= r.flows
 				r.flows, more = 0, true
 			}
@@ -270,23 +299,20 @@ func (s *Levels) relevel(l int32, now int64) {
 		s.reached = append(s.reached, l)
 	}
 	s.level[l] = now
+	load := int64(0)
 	for i := range s.rows {
-		before, after := s.rows[i].held, s.rows[i].held
-		if m := (mark{was, l}); m.below(before) {
-			before = m
-		}
-		if m := (mark{now, l}); m.below(after) {
-			after = m
-		}
-		if before == after {
+		held := s.rows[i].held
+		before, after := min(held, was), min(held, now)
+		o := &s.on[l][i]
+		load += coarse(after) * int64(o.flows)
+		if there := s.below(i, mark{was, l}); there != s.below(i, mark{now, l}) {
+			s.feel(o.class)
+		} else if there || before == after {
 			continue
 		}
-		o := &s.on[l][i]
-		s.feel(o.class)
-		more := (coarse(after.level) - coarse(before.level)) * int64(o.flows)
-		x.load += more
-		s.open(l, o, min(before.level, after.level), more)
+		s.open(l, o, min(before, after), (coarse(after)-coarse(before))*int64(o.flows))
 	}
+	x.load = load
 }
 
 // coarse is a rate in the unit of loads, of which a link has 2⁴⁵ at most; nothing for what has no
@@ -310,19 +336,22 @@ func (s *Levels) open(l int32, o *linkClass, from, more int64) {
 		return
 	}
 	for _, p := range o.peers {
-		if p == none {
+		if int(p) == len(s.on) {
 			break
 		}
 		s.add(p, from, more)
 	}
 }
 
-// add counts what a class has more on a link, which is filled again if that can matter.
+// add counts what a class has more on a link, which is filled again if that can matter. A link that holds
+// back others is, and counts anew when it no longer does.
 func (s *Levels) add(l int32, from, more int64) {
-	s.links[l].load += more
-	if s.level[l] != unheld || s.crowded(l) {
-		s.meet(l, from)
+	if s.level[l] == unheld {
+		if s.links[l].load += more; !s.crowded(l) {
+			return
+		}
 	}
+	s.meet(l, from)
 }
 
 // crowded reports whether a link may be asked for all that it has.
@@ -330,8 +359,8 @@ func (s *Levels) crowded(l int32) bool { return s.links[l].load >= s.links[l].ca
 
 // meet has a link filled again.
 func (s *Levels) meet(l int32, from int64) {
-	if !s.links[l].open {
-		s.links[l].open = true
+	if !s.inHeap[l] {
+		s.inHeap[l] = true
 		s.heap.push(item[int64]{from, l})
 	}
 }

@@ -12,7 +12,7 @@ import (
 type linkClass struct {
 	class int32
 	flows int32
-	peers [5]int32 // its other links, ascending, then none; many first where there are more of them
+	peers [5]int32 // its other links, then the number of links; many first where there are more of them
 }
 
 // levelClass is where a class sits, or sat last if it has no flows.
@@ -161,7 +161,7 @@ func (s *Levels) attach(i, flows int32) {
 		for k := range places {
 			p := &places[k]
 			p.at = int32(len(s.on[p.link]))
-			s.on[p.link] = append(s.on[p.link], linkClass{class: i, peers: peersOf(places, k)})
+			s.on[p.link] = append(s.on[p.link], linkClass{class: i, peers: peersOf(places, k, int32(len(s.on)))})
 		}
 	}
 	least, _ := s.least(c)
@@ -187,8 +187,8 @@ func (s *Levels) least(c *levelClass) (least mark, at int32) {
 }
 
 // peersOf returns the places but the k-th as a linkClass has them.
-func peersOf(places []place, k int) [5]int32 {
-	peers := [5]int32{none, none, none, none, none}
+func peersOf(places []place, k int, links int32) [5]int32 {
+	peers := [5]int32{links, links, links, links, links}
 	if len(places) > len(peers)+1 {
 		peers[0] = many
 		return peers
@@ -200,7 +200,6 @@ func peersOf(places []place, k int) [5]int32 {
 			n++
 		}
 	}
-	slices.Sort(peers[:n])
 	return peers
 }
 

@@ -11,7 +11,12 @@ import (
 // ends are the hosts whose link still has something, as sets.
 type ends struct {
 	up, down []uint64
+	out, in  hostLinks
 }
+
+// hostLinks is what the links of hosts have left, by host: free of the topology context, in the order in
+// which it is read.
+type hostLinks struct{ free, residual []float64 }
 
 // backfillAll gives what is left to single host flows of coflows, in their order.
 func (o *Ordered) backfillAll(v *controller.View, all []demand) {

@@ -51,7 +51,7 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 	p.sort(all)
 	wake, ports := southbound.Never, o.ofPorts(v)
 	if ports {
-		o.left.refresh(&o.topologyContext)
+		o.left.gather(&o.topologyContext)
 	}
 	for i := range all {
 		d := &all[i]
@@ -65,6 +65,9 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 		}
 		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: d.c.ID, From: from, To: to})
 		wake = min(wake, sinks(v.Now, d, d.given, o.topologyContext.bits))
+	}
+	if ports {
+		o.left.putBack(&o.topologyContext)
 	}
 	o.backfillAll(v, all)
 	plan.Wake = min(plan.Wake, wake)

@@ -125,13 +125,17 @@ func (p *ports) say(v *controller.View, rate func(host int,
 		}
 	}
 	p.rates.Spread = p.rates.Spread[:0]
+	sorted := true
 	for i, b := range p.open {
 		if b.counted != nil {
-			p.rates.Spread = append(p.rates.Spread,
-				southbound.Spread{Coflow: v.Coflows[i].ID, From: p.from, To: p.to})
+			id, n := v.Coflows[i].ID, len(p.rates.Spread)
+			sorted = sorted && (n == 0 || p.rates.Spread[n-1].Coflow <= id)
+			p.rates.Spread = append(p.rates.Spread, southbound.Spread{Coflow: id, From: p.from, To: p.to})
 		}
 	}
-	slices.SortFunc(p.rates.Spread, func(a, b southbound.Spread) int { return cmp.Compare(a.Coflow, b.Coflow) })
+	if !sorted {
+		slices.SortFunc(p.rates.Spread, func(a, b southbound.Spread) int { return cmp.Compare(a.Coflow, b.Coflow) })
+	}
 	return &p.rates
 }
 

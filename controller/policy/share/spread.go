@@ -22,8 +22,10 @@ type allot struct {
 func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound.HostRate) {
 	switch ports := o.ofPorts(v); {
 	case ports && len(ds) == 1:
-		o.left.refresh(&o.topologyContext)
-		return o.spreadOne(&ds[0])
+		o.left.gather(&o.topologyContext)
+		from, to = o.spreadOne(&ds[0])
+		o.left.putBack(&o.topologyContext)
+		return from, to
 	case ports:
 		return o.spreadPorts(v, ds)
 	}

@@ -18,21 +18,23 @@ type spreadMemory struct {
 	left     int32    // rows that had not ended; none before the first decision
 	open     ends     // of its hosts, those whose link had something left
 	out, in  spreadEnd
+	runs     []int32 // to hosts of in that are busy
 	from, to []southbound.HostRate
 }
 
 // spreadEnd is the links of hosts out, or in, by host.
 type spreadEnd struct {
-	hosts   []uint64  // those that have rows, ended ones too, as a set
+	busy    []int32   // hosts that have rows, or a rate that they had for some; ascending
 	count   []int32   // rows
 	counted []int32   // rows when rate was found
 	free    []float64 // what the link had left when rate was found
-	rate    []float64 // of each row, whole bits a second; 0 where there are no rows
-	was     []float64 // rate before this decision, of all if any has changed
-	taken   []float64 // what rows get together
+	rate    []int64   // of each row, bits a second; 0 where there are no rows
+	was     []int64   // rate before this decision, of all if any has changed
+	taken   []int64   // what rows get together
 }
 
-// spreadOne is spread for one coflow where ofPorts holds and left is up to date, which it keeps so.
+// spreadOne is spread for one coflow where ofPorts holds and left has gathered what links have, which it
+// keeps up to date.
 func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 	g, b := &o.topologyContext, d.b
 	m := b.spread
@@ -43,7 +45,7 @@ func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 	if m.stale(&o.left, b) {
 		m.count(b)
 	}
-	out, in := m.out.divide(g, g.up), m.in.divide(g, g.down)
+	out, in := m.out.divide(o.left.out.free), m.in.divide(o.left.in.free)
 	if out || in {
 		if len(o.senders.All()) != b.words {
 			o.senders = southbound.NewSenders(len(g.up))
@@ -51,20 +53,40 @@ func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 		m.add(b, &o.senders)
 		m.list()
 	}
-	d.given = m.out.take(g, g.up, o.left.up)
-	m.in.take(g, g.down, o.left.down)
+	d.given = m.out.take(&o.left.out, o.left.up)
+	m.in.take(&o.left.in, o.left.down)
 	return m.from, m.to
 }
 
+// gather finds what the links of hosts have left, and which have something.
+func (e *ends) gather(g *topologyContext) {
+	e.refresh(g)
+	e.out.gather(g, g.up)
+	e.in.gather(g, g.down)
+}
+
+func (l *hostLinks) gather(g *topologyContext, links []pathmap.LinkID) {
+	l.free, l.residual = l.free[:0], l.residual[:0]
+	for _, link := range links {
+		l.free, l.residual = append(l.free, g.free[link]), append(l.residual, g.residual[link])
+	}
+}
+
+// putBack hands what links have left back.
+func (e *ends) putBack(g *topologyContext) {
+	for h := range e.out.free {
+		g.free[g.up[h]], g.free[g.down[h]] = e.out.free[h], e.in.free[h]
+	}
+}
+
 func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
-	end := func(hosts []uint64) spreadEnd {
+	end := func() spreadEnd {
 		n := len(g.up)
-		return spreadEnd{hosts, make([]int32, n), make([]int32, n), make([]float64, n), make([]float64, n),
-			make([]float64, n),
-			make([]float64, n)}
+		return spreadEnd{nil, make([]int32, n), make([]int32, n), make([]float64, n), make([]int64, n),
+			make([]int64, n), make([]int64, n)}
 	}
 	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1,
-		open: ends{make([]uint64, b.words), make([]uint64, b.words)}, out: end(b.from), in: end(b.dsts)}
+		open: ends{up: make([]uint64, b.words), down: make([]uint64, b.words)}, out: end(), in: end()}
 }
 
 // stale reports whether rows have ended, or links of the coflow's hosts have got something left, or
@@ -98,33 +120,49 @@ func (m *spreadMemory) count(b *coflowRows) {
 				}
 				m.out.count[src] += n
 				m.in.count[dst] += n
-				rate := min(m.out.rate[src], m.in.rate[dst]) * float64(n)
+				rate := min(m.out.rate[src], m.in.rate[dst]) * int64(n)
 				m.out.taken[src] += rate
 				m.in.taken[dst] += rate
 			}
 			m.rows[at] = now
 		}
 	}
+	m.out.find()
+	m.in.find()
+	m.runs = m.runs[:0]
+	for i := range b.runs {
+		if dst := b.runs[i].dst; m.in.count[dst] > 0 || m.in.rate[dst] > 0 {
+			m.runs = append(m.runs, int32(i))
+		}
+	}
 }
 
-// divide finds the rates of hosts, and reports whether any has changed.
-func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool) {
+// find lists the busy hosts.
+func (e *spreadEnd) find() {
+	e.busy = e.busy[:0]
+	for h, n := range e.count {
+		if n > 0 || e.rate[h] > 0 {
+			e.busy = append(e.busy, int32(h))
+		}
+	}
+}
+
+// divide finds the rates of hosts whose links have free left, and reports whether any has changed.
+func (e *spreadEnd) divide(free []float64) (any bool) {
 	copy(e.was, e.rate)
-	for w, word := range e.hosts {
-		for ; word != 0; word &= word - 1 {
-			h := w*64 + bits.TrailingZeros64(word)
-			free, n := g.free[links[h]], e.count[h]
-			if n == e.counted[h] && (n == 0 || free == e.free[h]) {
-				continue
-			}
-			rate := 0.0
-			if n > 0 {
-				rate = math.Floor(free / float64(n))
-			}
-			e.counted[h], e.free[h] = n, free
-			if rate != e.rate[h] {
-				e.rate[h], any = rate, true
-			}
+	counted, before := e.counted, e.free
+	for _, h := range e.busy {
+		n := e.count[h]
+		if n == counted[h] && (n == 0 || free[h] == before[h]) {
+			continue
+		}
+		rate := int64(0)
+		if n > 0 {
+			rate = int64(free[h] / float64(n))
+		}
+		counted[h], before[h] = n, free[h]
+		if rate != e.rate[h] {
+			e.rate[h], any = rate, true
 		}
 	}
 	return any
@@ -133,22 +171,21 @@ func (e *spreadEnd) divide(g *topologyContext, links []pathmap.LinkID) (any bool
 // add brings what rows get together up to date.
 func (m *spreadMemory) add(b *coflowRows, all *southbound.Senders) {
 	all.Begin(m.out.was, m.out.rate)
-	for i := range b.runs {
+	for _, i := range m.runs {
 		dst := b.runs[i].dst
-		was, now, sum := m.in.was[dst], m.in.rate[dst], 0.0
-		rows := m.rows[i*b.words : (i+1)*b.words]
+		was, now, sum := m.in.was[dst], m.in.rate[dst], int64(0)
+		if all.Keep(was, now) {
+			continue
+		}
+		rows := m.rows[int(i)*b.words : (int(i)+1)*b.words]
 		for w, senders := range all.To(was, now) {
-			for word := rows[w] & senders; word != 0; word &= word - 1 {
-				src := w*64 + bits.TrailingZeros64(word)
-				rate, before := m.out.rate[src], m.out.was[src]
-				if now < rate { // the builtin min takes several times as long
-					rate = now
-				}
-				if was < before {
-					before = was
-				}
-				m.out.taken[src] += rate - before
-				sum += rate - before
+			word := rows[w] & senders
+			rate, before, taken := m.out.rate[64*w:], m.out.was[64*w:], m.out.taken[64*w:]
+			for ; word != 0; word &= word - 1 {
+				src := bits.TrailingZeros64(word)
+				more := min(rate[src], now) - min(before[src], was)
+				taken[src] += more
+				sum += more
 			}
 		}
 		m.in.taken[dst] += sum
@@ -157,33 +194,36 @@ func (m *spreadMemory) add(b *coflowRows, all *southbound.Senders) {
 
 // list writes down the hosts' rates.
 func (m *spreadMemory) list() {
-	m.from, m.to = m.from[:0], m.to[:0]
-	for h := range m.out.rate {
-		if x := m.out.rate[h]; x >= 1 {
-			m.from = append(m.from, southbound.HostRate{Host: southbound.HostID(h),
-				Rate: pathmap.BitsPerSecond(x)})
-		}
-		if x := m.in.rate[h]; x >= 1 {
-			m.to = append(m.to, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(x)})
+	m.from, m.to = m.out.list(m.from[:0]), m.in.list(m.to[:0])
+}
+
+func (e *spreadEnd) list(rates []southbound.HostRate) []southbound.HostRate {
+	for _, h := range e.busy {
+		if rate := e.rate[h]; rate > 0 {
+			rates = append(rates, southbound.HostRate{Host: southbound.HostID(h), Rate: pathmap.BitsPerSecond(rate)})
 		}
 	}
+	return rates
 }
 
 // take takes what rows get from the links, and returns how much that is. open are the hosts whose link
 // has something left.
-func (e *spreadEnd) take(g *topologyContext, links []pathmap.LinkID, open []uint64) (sum float64) {
-	for w, word := range e.hosts {
-		for ; word != 0; word &= word - 1 {
-			h := w*64 + bits.TrailingZeros64(word)
-			x := e.taken[h]
-			if x <= 0 {
-				continue
-			}
-			sum += x
-			if g.take(links[h], x); g.empty(links[h]) {
-				open[w] &^= word & -word
-			}
+func (e *spreadEnd) take(of *hostLinks, open []uint64) float64 {
+	sum, word, empty := int64(0), int32(0), uint64(0) // of hosts, which a word of open is of, and those to drop there
+	for _, h := range e.busy {
+		if h/64 != word {
+			open[word] &^= empty
+			word, empty = h/64, 0
 		}
+		x := e.taken[h]
+		left := of.free[h] - float64(x)
+		if left < 0 { // the builtin max takes several times as long
+			left = 0
+		}
+		of.free[h] = left
+		empty |= math.Float64bits(left-of.residual[h]) >> 63 << (uint32(h) % 64)
+		sum += x
 	}
-	return sum
+	open[word] &^= empty
+	return float64(sum)
 }

@@ -1,0 +1,56 @@
+package maxmin
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
+)
+
+// TestFillLikeFromTheGround: the level that a link is filled to does not depend on the level that it has.
+// Levels are so small that many are equal and divisions leave a rest.
+func TestFillLikeFromTheGround(t *testing.T) {
+	kept := 0
+	for seed := range tries.Of[uint64](2000, 20000) {
+		rng := rand.New(rand.NewPCG(seed, 46))
+		n := 2 + rng.IntN(6)
+		s := newLevels(make([]float64, n))
+		for i := range int32(1 + rng.IntN(12)) {
+			links := make([]pathmap.LinkID, 0, n)
+			for _, l := range rng.Perm(n)[:1+rng.IntN(n)] {
+				links = append(links, pathmap.LinkID(l))
+			}
+			s.Set(i, links, int32(1+rng.IntN(4)))
+		}
+		s.attachAll(func(_, _, _ int32) {})
+		draw := func() int64 {
+			if rng.IntN(8) == 0 {
+				return unheld
+			}
+			return rng.Int64N(12)
+		}
+		for l := range int32(n) {
+			s.level[l], s.links[l].cap = draw(), rng.Int64N(60)
+		}
+		for l := range int32(n) {
+			s.fill(l) // lists the sharers
+			for i := range s.rows {
+				s.rows[i].flows = int64(s.on[l][i].flows)
+			}
+			want := s.fillUp(l)
+			for range 4 {
+				if s.level[l] == want {
+					kept++
+				}
+				if got := s.fill(l); got != want {
+					t.Fatalf("seed %d: link %d filled from %d to %d, from the ground to %d", seed, l, s.level[l], got, want)
+				}
+				s.level[l] = []int64{want, draw()}[rng.IntN(2)]
+			}
+		}
+	}
+	if kept == 0 {
+		t.Error("no link was filled from the level that it keeps")
+	}
+}
