@@ -98,6 +98,8 @@ func (l *Line) why(v *controller.View, w route.Why) {
 		l.task(v, w)
 	case w.Rack != nil:
 		l.rack(v, w)
+	case w.Topology != nil:
+		l.topology(w.Topology)
 	case w.Proof != nil:
 		l.proof(w)
 	default:
@@ -121,7 +123,7 @@ type Line struct {
 	At     float64 `json:"at_seconds"`
 	Policy string  `json:"policy"`
 	Leadership
-	What string `json:"what"` // task, flow or decision
+	What string `json:"what"` // task, flow, decision or topology
 
 	Job    string  `json:"job,omitempty"`
 	Stage  string  `json:"stage,omitempty"`
@@ -185,6 +187,8 @@ type Decision struct {
 	Coflows []int32 `json:"coflows,omitempty"`
 	// of a task that goes where its data is; nil for others
 	Preference *Preference `json:"preference,omitempty"`
+	// of circuits over all switches together; nil for others
+	Topology *Topology `json:"topology,omitempty"`
 }
 
 // proof says how far a decision is from the optimum at most.
@@ -291,6 +295,9 @@ func (l *Line) says() string {
 	}
 	if l.Preference != nil {
 		return fmt.Sprintf("task %d of %s (%s) on %s: %s", *l.Task, l.Job, l.Stage, l.Host, l.Preference.text())
+	}
+	if l.Topology != nil {
+		return l.Topology.String()
 	}
 	if l.What == "task" {
 		if l.Next != "" {

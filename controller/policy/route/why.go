@@ -3,12 +3,13 @@ package route
 import (
 	"lightloom/controller"
 	"lightloom/controller/anneal"
+	"lightloom/controller/topoeng"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
 // Why is why one task or one host flow went where it did, or how good a decision is; the others of the
-// five are nil.
+// six are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -20,9 +21,18 @@ type Why struct {
 
 	Slot *SlotWhy // why a task took a slot, or nil
 
+	Topology *TopologyWhy // why circuits move, or stay; nil for others
+
 	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed
 	// together, Coflow being the first of theirs
 	Proof *Proof
+}
+
+// TopologyWhy is why circuits over all switches move, or stay: how much demand has none, in seconds of a circuit, how
+// many circuits that stand are disturbed, and what that gains.
+type TopologyWhy struct {
+	Left, Disturbed topoeng.Certificate
+	Decision        topoeng.Decision
 }
 
 // SlotWhy is why a scheduler of slots gave a task of a job its slot.
