@@ -63,7 +63,8 @@ func (t *Topology) String() string {
 		}
 		return fmt.Sprintf("%.4g s", *x)
 	}
-	return fmt.Sprintf("circuits %s: all is sent after %s without a move, after %s with one, after %s at least; it turns at a "+
-		"reconfiguration delay of %.4g s; seconds of a circuit left to packets: %s; standing circuits disturbed: %s", verb,
+	return fmt.Sprintf("circuits %s: all is sent after %s without a move, after %s with one, after %s at least; "+
+		"it turns at a reconfiguration delay of %.4g s; seconds of a circuit left to packets: %s; "+
+		"standing circuits disturbed: %s", verb,
 		seconds(t.Stay), seconds(t.Move), seconds(t.Bound), t.BreakEven, t.Left, t.Disturbed)
 }

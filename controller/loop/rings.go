@@ -153,13 +153,13 @@ func (l *Loop) joinedElsewhere(s *state.State, now time.Duration, in, out southb
 		return false
 	}
 	has, c := s.First(other), s.Circuit(other)
-	switch {
-	case has != nil:
+	switch joins := l.fabric.OCSRack(int32(out)); {
+	case has != nil && (l.fabric.OCSRack(int32(has.Out)) == joins || !standing(has)):
 		l.endReservation(s, now, has, state.Preempted)
-	case c.Phase == controller.InService && l.circuits.steered[other]:
+	case has == nil && c.Phase == controller.InService && l.circuits.steered[other]:
 		l.unused(now, other, c.Out)
 	}
-	return true
+	return true // else the circuit is on its way, or another one of a slice takes its place
 }
 
 // ofSlice reports whether a slice of racks has a port of a reservation, or joins its racks: it is not the policy's

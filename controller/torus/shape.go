@@ -70,8 +70,8 @@ func (e *ShapeError) Error() string {
 // Hint returns what to ask for instead.
 func (e *ShapeError) Hint() string { return "ask for " + e.Nearest }
 
-// ParseShape reads a shape such as 4x4x8, 4x4x8_twisted or racks=4,circuits=2. Its errors are of type *ShapeError. Which
-// twists there are depends on a pod's cubes: Check says.
+// ParseShape reads a shape such as 4x4x8, 4x4x8_twisted or racks=4,circuits=2. Its errors are of type *ShapeError.
+// Which twists there are depends on a pod's cubes: Check says.
 func ParseShape(text string) (Shape, error) {
 	if strings.Contains(text, "=") {
 		return parseRacks(text)

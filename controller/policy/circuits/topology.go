@@ -156,8 +156,8 @@ func (x *Topology) assign(counts topoeng.Counts, stands topoeng.Topology, rounds
 	return t, c, err
 }
 
-// concerned leaves the demand of pairs that get a circuit, lose it, or have it at another switch: it makes no difference
-// to others, and what they take would hide what these gain.
+// concerned leaves the demand of pairs that get a circuit, lose it, or have it at another switch: it makes no
+// difference to others, and what they take would hide what these gain.
 func concerned(d topoeng.Demand, before, after topoeng.Topology) topoeng.Demand {
 	out := make(topoeng.Demand, len(d))
 	for i := range d {
