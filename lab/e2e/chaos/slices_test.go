@@ -12,9 +12,9 @@ import (
 	"lightloom/southbound"
 )
 
-// TestSeedsOfSlices is TestSeeds on a pod, and on racks under four OCSes, whose slices are asked for and deleted all the
-// while: meanwhile OCSes die, lie or are cut off, and so do leaders. No port is lit twice, at every entry each circuit
-// of the ledger that never ends is a slice's, and in the end each slice has its circuits and a circuit of a pod its
+// TestSeedsOfSlices is TestSeeds on a pod, and on racks under four OCSes, whose slices are asked for and deleted all
+// the while: meanwhile OCSes die, lie or are cut off, and so do leaders. No port is lit twice, at no entry two circuits
+// of slices lead to one port, and in the end each slice has its circuits and each circuit that stands for good its
 // slice.
 func TestSeedsOfSlices(t *testing.T) {
 	for _, on := range []struct {
