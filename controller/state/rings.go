@@ -144,8 +144,11 @@ func (s *State) RacksNow(away []int, gone func(southbound.DeviceID) bool) *torus
 		rack, plane := s.fabric.OCSRack(p), p/int32(n)
 		d, port := s.fabric.OCSAt(p)
 		at := PortRef{Device: d, Port: southbound.Port(port)}
-		if gone(d) || slices.Contains(s.d.Down, at) || slices.Contains(s.DrainedPorts(), at) {
+		if gone(d) || slices.Contains(s.d.Down, at) {
 			k.SetDark(rack, int(plane))
+		}
+		if slices.Contains(s.DrainedPorts(), at) {
+			k.SetDrained(rack, int(plane))
 		}
 		if c := s.d.Circuits[p]; c.Phase == controller.InService {
 			k.SetLit(torus.RackCircuit{From: rack, To: s.fabric.OCSRack(int32(c.Out)), Plane: plane})

@@ -13,6 +13,7 @@ import (
 type Racks struct {
 	cables []uint32 // by rack: planes at which it has a port
 	dark   []uint32 // those of them at which nothing can be lit now
+	leave  []uint32 // those of these that are drained
 	taken  [2][]uint32
 	leads  [][]int32         // by plane and rack: where a circuit in service leads, none for nowhere
 	users  []int             // by rack: slices that are there
@@ -37,7 +38,7 @@ const MostPlanes = 32
 // NewRacks returns racks that slices have nothing of. Cables are the planes of each, a bit each.
 func NewRacks(planes int, cables []uint32) *Racks {
 	n := len(cables)
-	k := &Racks{cables: cables, dark: make([]uint32, n), leads: make([][]int32, planes), users: make([]int, n),
+	k := &Racks{cables: cables, dark: make([]uint32, n), leave: make([]uint32, n), leads: make([][]int32, planes), users: make([]int, n),
 		owned: make([]bool, n), kept: make([]bool, n), away: make([]bool, n)}
 	k.taken = [2][]uint32{make([]uint32, n), make([]uint32, n)}
 	for p := range k.leads {
@@ -52,6 +53,12 @@ func (k *Racks) SetAway(rack int32) { k.away[rack] = true }
 
 // SetDark says that nothing can be lit at a rack's port of a plane now.
 func (k *Racks) SetDark(rack int32, plane int) { k.dark[rack] |= 1 << plane }
+
+// SetDrained says that a rack's port of a plane is to be left: what stands there is led elsewhere where it can be.
+func (k *Racks) SetDrained(rack int32, plane int) {
+	k.SetDark(rack, plane)
+	k.leave[rack] |= 1 << plane
+}
 
 // SetLit says that a circuit is in service.
 func (k *Racks) SetLit(c RackCircuit) { k.leads[c.Plane][c.From] = c.To }
@@ -209,9 +216,13 @@ func (k *Racks) can(c RackCircuit) bool { return k.between(c.From, c.To)>>c.Plan
 // stands reports whether a circuit is in service.
 func (k *Racks) stands(c RackCircuit) bool { return k.leads[c.Plane][c.From] == c.To }
 
-// broken reports whether a circuit is dark and cannot be lit.
+// broken reports whether a circuit is dark and cannot be lit, or is to leave its ports.
 func (k *Racks) broken(c RackCircuit) bool {
-	return !k.stands(c) && (k.dark[c.From]|k.dark[c.To])>>c.Plane&1 == 1
+	away := k.leave[c.From] | k.leave[c.To]
+	if !k.stands(c) {
+		away |= k.dark[c.From] | k.dark[c.To]
+	}
+	return away>>c.Plane&1 == 1
 }
 
 // RackRule is a way to choose racks and planes.

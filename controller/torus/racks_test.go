@@ -144,6 +144,11 @@ func TestSwapOfRacks(t *testing.T) {
 				k.SetDark(r, 0)
 			}
 		}, 4, Ready, CircuitsLit},
+		{"a switch to be drained", func(k *Racks) {
+			for r := range int32(9) {
+				k.SetDrained(r, 1)
+			}
+		}, 4, Ready, CircuitsLit},
 		{"three switches", func(k *Racks) {
 			for r := range int32(9) {
 				k.dark[r] |= 7
