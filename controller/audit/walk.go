@@ -170,8 +170,8 @@ func (w *Walk) contradict(d Contradiction) {
 	}
 }
 
-// turn has switches of which too few ends are known try their next pairing, or moves on once none has any left. The pairing
-// of every port with itself comes last.
+// turn has switches of which too few ends are known try their next pairing, or moves on once none has any left. The
+// pairing of every port with itself comes last.
 func (w *Walk) turn() {
 	again := false
 	for _, b := range w.blocks {

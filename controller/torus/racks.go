@@ -38,7 +38,8 @@ const MostPlanes = 32
 // NewRacks returns racks that slices have nothing of. Cables are the planes of each, a bit each.
 func NewRacks(planes int, cables []uint32) *Racks {
 	n := len(cables)
-	k := &Racks{cables: cables, dark: make([]uint32, n), leave: make([]uint32, n), leads: make([][]int32, planes), users: make([]int, n),
+	k := &Racks{cables: cables, dark: make([]uint32, n), leave: make([]uint32, n),
+		leads: make([][]int32, planes), users: make([]int, n),
 		owned: make([]bool, n), kept: make([]bool, n), away: make([]bool, n)}
 	k.taken = [2][]uint32{make([]uint32, n), make([]uint32, n)}
 	for p := range k.leads {

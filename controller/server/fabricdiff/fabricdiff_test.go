@@ -130,8 +130,8 @@ func TestTwoOfOneName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inv, err := inventory.Parse("inv.yaml", []byte("devices: {tor0: \"a:1\", tor1: \"a:2\", spine0: \"a:3\", ocs0: \"a:4\", "+
-		"ocs1: \"a:5\"}\nagents: {h0-0: \"h:1\", h1-0: \"h:2\"}\n"), f)
+	inv, err := inventory.Parse("inv.yaml", []byte("devices: {tor0: \"a:1\", tor1: \"a:2\", spine0: \"a:3\", "+
+		"ocs0: \"a:4\", ocs1: \"a:5\"}\nagents: {h0-0: \"h:1\", h1-0: \"h:2\"}\n"), f)
 	if err != nil {
 		t.Fatal(err)
 	}
