@@ -232,7 +232,8 @@ func TestRandomRacks(t *testing.T) {
 				if rng.IntN(8) == 0 {
 					k.SetAway(int32(r))
 				}
-				k.dark[r] = uint32(rng.IntN(1<<planes)) & uint32(rng.IntN(1<<planes))
+				mostly := uint32(rng.IntN(1 << planes))
+				k.dark[r] = mostly & uint32(rng.IntN(1<<planes))
 			}
 			if rng.IntN(4) == 0 && len(all) > 0 {
 				i := rng.IntN(len(all))
