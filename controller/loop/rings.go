@@ -83,9 +83,14 @@ func (l *Loop) settleRings(s *state.State, now time.Duration) {
 	if known.away == nil || !slices.Equal(known.away, away) {
 		known.away = append([]int{}, away...)
 	}
-	for _, x := range torus.SettleRacks(s.RacksNow(away, l.switchAway), state.RackRule(), s.BareSlices(), lacks) {
-		l.changeSlice(s, now, x)
+	racks := s.RacksNow(away, l.switchAway)
+	if !known.settled || known.version != s.SlicesVersion() || !slices.Equal(known.lacks, lacks) ||
+		!racks.SameState(known.racks) {
+		for _, x := range torus.SettleRacks(racks, state.RackRule(), s.BareSlices(), lacks) {
+			l.changeSlice(s, now, x)
+		}
 	}
+	known.settled, known.version, known.lacks, known.racks = true, s.SlicesVersion(), lacks, racks
 	if len(l.pass.entries) > 0 {
 		return // what they hold counts for their circuits
 	}

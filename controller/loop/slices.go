@@ -51,6 +51,7 @@ type slicing struct {
 	version uint64 // of the state's slices
 	away    []int  // cubes
 	lacks   []torus.Lack
+	racks   *torus.Racks // of a fabric that is no pod
 	// by OCS input: circuits in service as tables have them; nil before the first pass
 	steered []southbound.Port
 	rings   bool                                  // there are rings, or ports of theirs to give back

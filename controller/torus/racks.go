@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"sort"
 )
 
 // Racks is racks under parallel optical switches, and what slices have of them. A rack has a port, in and out, at each
@@ -59,6 +60,12 @@ func (k *Racks) SetDark(rack int32, plane int) { k.dark[rack] |= 1 << plane }
 func (k *Racks) SetDrained(rack int32, plane int) {
 	k.SetDark(rack, plane)
 	k.leave[rack] |= 1 << plane
+}
+
+// SameState reports whether the same is away, dark and lit as elsewhere.
+func (k *Racks) SameState(o *Racks) bool {
+	return o != nil && slices.Equal(k.dark, o.dark) && slices.Equal(k.leave, o.leave) && slices.Equal(k.away, o.away) &&
+		slices.EqualFunc(k.leads, o.leads, slices.Equal[[]int32])
 }
 
 // SetLit says that a circuit is in service.
@@ -368,12 +375,11 @@ func (k *Racks) nearest(s Shape) (string, bool) {
 	if s.Racks <= s.Circuits { // too few of them for so many circuits
 		most = min(s.Circuits+1, len(k.cables))
 	}
-	for n := most; n > s.Circuits && s.Circuits > 0; n-- {
-		if t := RackShape(n, s.Circuits).String(); gives(n, s.Circuits) {
-			if !slices.Contains(near, t) {
-				near = append([]string{t}, near...)
-			}
-			break
+	if s.Circuits > 0 && most > s.Circuits { // what more racks can have, fewer can
+		fewer := sort.Search(most-s.Circuits, func(i int) bool { return gives(most-i, s.Circuits) })
+		t := RackShape(most-fewer, s.Circuits).String()
+		if fewer < most-s.Circuits && !slices.Contains(near, t) {
+			near = append([]string{t}, near...)
 		}
 	}
 	switch len(near) {
