@@ -13,12 +13,24 @@ func (j *Job) checkSlice(f *topo.Fabric) error {
 	if j.Slice == "" {
 		return nil
 	}
-	if !f.Spec.Pod() {
-		return errors.New("asks for a slice, and this fabric is no pod: leave slice out")
+	racks := RacksOf(f)
+	if !f.Spec.Pod() && racks == nil {
+		return errors.New("asks for a slice, and this fabric is no pod and has no racks under optical switches: " +
+			"leave slice out")
 	}
 	shape, err := torus.ParseShape(j.Slice)
 	if err != nil {
 		return fmt.Errorf("asks for a slice: %w", err)
+	}
+	if racks != nil {
+		if err := racks.Check(shape); err != nil {
+			return fmt.Errorf("asks for a slice: %w", err)
+		}
+		least := f.HostsPerRack
+		for r := range f.Racks {
+			least = min(least, f.HostsOf(r))
+		}
+		return j.checkNodes(shape.Racks*least, f.Spec.Slots)
 	}
 	pod, err := torus.Joined(f.Spec.Side, f.Racks)
 	if err != nil {
@@ -28,6 +40,21 @@ func (j *Job) checkSlice(f *topo.Fabric) error {
 		return fmt.Errorf("asks for a slice: %w", err)
 	}
 	return j.checkNodes(shape.Nodes(), f.Spec.Slots)
+}
+
+// RacksOf returns the racks of a fabric under its optical switches, of which slices have nothing; nil where it has no
+// such, or is a pod.
+func RacksOf(f *topo.Fabric) *torus.Racks {
+	if !f.HasOCS() || f.Spec.Pod() || f.Spec.Kind == topo.Crossbar {
+		return nil
+	}
+	cables := make([]uint32, f.Racks)
+	for p, port := range f.OCSUplink {
+		if port >= 0 {
+			cables[p%f.Racks] |= 1 << (p / f.Racks)
+		}
+	}
+	return torus.NewRacks((f.OCSPorts()+f.Racks-1)/f.Racks, cables)
 }
 
 func (j *Job) checkNodes(nodes, slots int) error {

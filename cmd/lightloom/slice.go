@@ -15,9 +15,9 @@ import (
 func newSlice() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "slice",
-		Short: "Create, list, explain, move and delete slices of a pod",
+		Short: "Create, list, explain, move and delete slices of a pod or of racks",
 		Long: "A slice is a torus of nodes of a pod's cubes, joined by circuits of its optical switches. The fabric is\n" +
-			"a pod, such as pod:cubes=8,side=2.",
+			"a pod, such as pod:cubes=8,side=2. Of other fabrics with optical switches a slice is racks with circuits.",
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -35,31 +35,38 @@ func newSliceCreate() *cobra.Command {
 	var wait time.Duration
 	c := &cobra.Command{
 		Use:   "create NAME --shape SHAPE",
-		Short: "Ask for a slice of a pod",
+		Short: "Ask for a slice of a pod, or of racks",
 		Long: "Asks for a slice. SHAPE is its sides in nodes, such as 2x2x4 or 4x4x8_twisted: a side that is whole\n" +
-			"cubes is a ring. Where there is no room it waits; lightloom slice explain says for what.",
+			"cubes is a ring. Where there is no room it waits; lightloom slice explain says for what.\n\n" +
+			"On a fabric that is no pod SHAPE is racks and circuits of each, such as racks=4,circuits=2: a rack has one\n" +
+			"to the next rack, one to the next but one, and so on.",
 		Example: "  lightloom slice create train-1 --shape 2x2x4 --wait 10s\n" +
-			"  lightloom slice create train-2 --shape 2x2x4 --cubes 5,2",
+			"  lightloom slice create train-2 --shape 2x2x4 --cubes 5,2\n" +
+			"  lightloom slice create shuffle --shape racks=4,circuits=2",
 		Args: one("name", sliceHint),
 	}
 	to := reachFlags(c)
 	outputFlag(c, &output, []session.SliceStatus{})
-	c.Flags().StringVar(&shape, "shape", "", "sides in nodes, such as 2x2x4")
-	c.Flags().IntSliceVar(&cubes, "cubes", nil, "cubes to place it on, in the order of its sides; default: any")
-	c.Flags().StringSliceVar(&hosts, "hosts", nil, "on a fabric that is no pod, in place of --shape: hosts whose racks "+
-		"circuits join to a ring")
+	c.Flags().StringVar(&shape, "shape", "", "sides in nodes, such as 2x2x4, or racks=4,circuits=2")
+	c.Flags().IntSliceVar(&cubes, "cubes", nil, "cubes to place it on, in the order of its sides, or racks; default: any")
+	c.Flags().StringSliceVar(&hosts, "hosts", nil, "on a fabric that is no pod: hosts whose racks circuits join, without "+
+		"--shape to a ring")
 	c.Flags().StringVar(&owner, "owner", "", "name of the owner, for display only")
 	c.Flags().DurationVar(&wait, "wait", 0, "how long to wait until it is Ready; 0: not at all")
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if (shape == "") == (hosts == nil) {
-			return usage(sliceHint, "slice create: want --shape of a pod, or --hosts of another fabric")
+		if shape == "" && hosts == nil {
+			return usage(sliceHint, "slice create: want --shape, or --hosts of a fabric that is no pod")
 		}
 		var s torus.Shape
-		if hosts == nil {
+		if shape != "" {
 			var err error
 			if s, err = torus.ParseShape(shape); err != nil {
 				return hint.Wrong(err)
 			}
+		}
+		if hosts != nil && (shape != "" && s.Racks == 0 || cubes != nil) {
+			return usage("write --hosts h0-0,h1-0,h2-0 --shape racks=3,circuits=2, or leave --shape away",
+				"slice create: --hosts takes a shape of racks, and no --cubes")
 		}
 		if wait < 0 {
 			return usage("write --wait 10s, or leave it away", "slice create: --wait %v is below zero", wait)

@@ -22,7 +22,7 @@ type SliceRequest struct {
 	Shape   torus.Shape
 	Cubes   []int // where to place it; nil for wherever there is room
 	Owner   string
-	Hosts   []string // in place of shape and cubes, of a fabric that is no pod: join their racks to a ring
+	Hosts   []string // in place of cubes, of a fabric that is no pod: join their racks, without a shape to a ring
 }
 
 // Slicer gives slices of a pod.
@@ -91,18 +91,18 @@ func sliceFromWire(m *apiv1.CreateSliceRequest) (w SliceRequest, err error) {
 	for _, c := range m.Cubes {
 		w.Cubes = append(w.Cubes, int(c))
 	}
-	if len(m.Hosts) > 0 {
-		w.Hosts = m.Hosts
-		return w, hostsOfSlice(m)
+	if w.Hosts = m.Hosts; len(m.Hosts) == 0 || m.Shape != "" {
+		if w.Shape, err = torus.ParseShape(m.Shape); err != nil {
+			return w, err
+		}
 	}
-	w.Shape, err = torus.ParseShape(m.Shape)
-	return w, err
+	return w, hostsOfSlice(m, w.Shape)
 }
 
 // hostsOfSlice returns what is wrong with the hosts of a request, or nil.
-func hostsOfSlice(m *apiv1.CreateSliceRequest) error {
-	if m.Shape != "" || len(m.Cubes) > 0 {
-		return errors.New("it names hosts, and a shape or cubes: name one of them")
+func hostsOfSlice(m *apiv1.CreateSliceRequest, shape torus.Shape) error {
+	if len(m.Hosts) > 0 && (m.Shape != "" && shape.Racks == 0 || len(m.Cubes) > 0) {
+		return errors.New("it names hosts, and sides or cubes: name hosts alone, or with a shape such as racks=4,circuits=2")
 	}
 	if len(m.Hosts) > mostHosts || slices.ContainsFunc(m.Hosts, func(h string) bool { return len(h) > maxName }) {
 		return fmt.Errorf("%d hosts: name at most %d, each by at most %d bytes", len(m.Hosts), mostHosts, maxName)
@@ -263,7 +263,7 @@ func (s *service) WatchSlices(ctx context.Context, _ *connect.Request[apiv1.Watc
 // CreateSlice asks for a slice, across elections as Submit does.
 func (c *Client) CreateSlice(ctx context.Context, w SliceRequest) (out *apiv1.Slice, err error) {
 	m := &apiv1.CreateSliceRequest{RequestId: w.Request, Name: w.Name, Owner: w.Owner, Hosts: w.Hosts}
-	if len(w.Hosts) == 0 {
+	if len(w.Hosts) == 0 || w.Shape.Racks > 0 {
 		m.Shape = w.Shape.String()
 	}
 	for _, cube := range w.Cubes {

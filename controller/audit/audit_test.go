@@ -341,3 +341,24 @@ func TestDarkBesideLit(t *testing.T) {
 		t.Errorf("%d rounds", w.Rounds())
 	}
 }
+
+// TestTwoLivePorts: where all other fibres of a switch are dark, those of two ports are found, wherever they are, and
+// none of the four counts as dead.
+func TestTwoLivePorts(t *testing.T) {
+	for n := 2; n <= 9; n++ {
+		for a := range n {
+			for b := range a {
+				truth := audit.NewMap(n)
+				for _, p := range [2]int{a, b} {
+					truth.In[p], truth.Out[p] = end(p), end(p)
+				}
+				l := &lab{truth: truth}
+				w := l.walk(t)
+				m, _, doubts := w.Found()
+				if len(doubts) > 0 || !slices.Equal(m.In, truth.In) || !slices.Equal(m.Out, truth.Out) {
+					t.Errorf("ports %d and %d of %d alone have light: found %v and %v, doubts %v", b, a, n, m.In, m.Out, doubts)
+				}
+			}
+		}
+	}
+}

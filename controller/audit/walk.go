@@ -20,7 +20,7 @@ import (
 //  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts.
 //
 // Several switches are walked over at once: their ports follow each other, and a circuit stays within one of them. A
-// switch of which nothing is known after 2 is paired anew, and goes through 2 again with its like alone. One without
+// switch of which too little is known after 2 is paired anew, and goes through 2 again with its like alone. One without
 // any light takes as many rounds as it has ports.
 type Walk struct {
 	n      int
@@ -58,7 +58,7 @@ type block struct {
 	number, first, ports int
 
 	shift  int  // of the pairing that codes are tried on
-	trying bool // no end of it is known, and pairings are left
+	trying bool // too few ends of it are known, and pairings are left
 }
 
 // turned is the port of the block that is so many further than another, in a circle.
@@ -170,8 +170,8 @@ func (w *Walk) contradict(d Contradiction) {
 	}
 }
 
-// turn has switches of which no end is known try their next pairing, or moves on once none has any left. The pairing
-// of every port with itself comes last.
+// turn has switches of which too few ends are known try their next pairing, or moves on once none has any left. The
+// pairing of every port with itself comes last.
 func (w *Walk) turn() {
 	again := false
 	for _, b := range w.blocks {
@@ -188,11 +188,19 @@ func (w *Walk) turn() {
 	w.skip()
 }
 
-// knows reports whether an end at a switch is known.
+// knows reports whether enough ends at a switch are known, into it and out of it, for all other fibres to be tried
+// against. Two live ports side by side hear each other one way alone at first.
 func (w *Walk) knows(b *block) bool {
-	known := func(e End) bool { return !e.IsZero() }
-	return slices.ContainsFunc(w.found.In[b.first:b.first+b.ports], known) ||
-		slices.ContainsFunc(w.found.Out[b.first:b.first+b.ports], known)
+	several := func(all []End) bool {
+		chassis := map[string]bool{}
+		for _, e := range all[b.first : b.first+b.ports] {
+			if !e.IsZero() {
+				chassis[e.Chassis] = true
+			}
+		}
+		return len(chassis) >= enough
+	}
+	return several(w.found.In) && several(w.found.Out)
 }
 
 // listen notes one digit of everybody's number.

@@ -98,6 +98,8 @@ func (l *Line) why(v *controller.View, w route.Why) {
 		l.task(v, w)
 	case w.Rack != nil:
 		l.rack(v, w)
+	case w.Topology != nil:
+		l.topology(w.Topology)
 	case w.Proof != nil:
 		l.proof(w)
 	case w.Multihop != nil:
@@ -123,7 +125,7 @@ type Line struct {
 	At     float64 `json:"at_seconds"`
 	Policy string  `json:"policy"`
 	Leadership
-	What string `json:"what"` // task, flow, racks or decision
+	What string `json:"what"` // task, flow, racks, decision or topology
 
 	Job    string  `json:"job,omitempty"`
 	Stage  string  `json:"stage,omitempty"`
@@ -189,6 +191,8 @@ type Decision struct {
 	Preference *Preference `json:"preference,omitempty"`
 	// of all that a rack has for another, and of the way that it takes
 	Racks *Racks `json:"racks,omitempty"`
+	// of circuits over all switches together; nil for others
+	Topology *Topology `json:"topology,omitempty"`
 }
 
 // Racks is why what one rack has for another takes a path over several circuits, or packets again. The line's coflow
@@ -326,6 +330,9 @@ func (l *Line) says() string {
 	}
 	if l.Preference != nil {
 		return fmt.Sprintf("task %d of %s (%s) on %s: %s", *l.Task, l.Job, l.Stage, l.Host, l.Preference.text())
+	}
+	if l.Topology != nil {
+		return l.Topology.String()
 	}
 	if l.What == "task" {
 		if l.Next != "" {

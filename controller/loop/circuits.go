@@ -220,10 +220,14 @@ func (l *Loop) dropUnused(s *state.State, now time.Duration) {
 		if held || begins {
 			continue
 		}
-		out := s.Circuit(in).Out
-		l.reservations.astray.add(in)
-		l.pass.add(state.Entry{Kind: state.CircuitDropped, At: now, Port: in, Out: out})
-		l.circuits.steered[in] = false
-		l.circuits.mover.Remove(in, out)
+		l.unused(now, in, s.Circuit(in).Out)
 	}
+}
+
+// unused takes a circuit away that is in service, and that nothing holds.
+func (l *Loop) unused(now time.Duration, in, out southbound.Port) {
+	l.reservations.astray.add(in)
+	l.pass.add(state.Entry{Kind: state.CircuitDropped, At: now, Port: in, Out: out})
+	l.circuits.steered[in] = false
+	l.circuits.mover.Remove(in, out)
 }

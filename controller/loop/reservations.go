@@ -2,6 +2,7 @@ package loop
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -222,6 +223,10 @@ func (l *Loop) beginOne(s *state.State, now time.Duration, r *state.CircuitReser
 		}
 		e := l.pass.put(state.CircuitIntended, now)
 		e.Port, e.Out, e.Coflow = r.In, r.Out, r.Coflow
-		l.circuits.mover.Begin(now, r.In, r.Out, l.circuits.displaced(s, r.In, r.Out))
+		gone := l.circuits.displaced(s, r.In, r.Out)
+		if s.SliceCircuit(r.In) == r.Out {
+			gone = slices.DeleteFunc(gone, l.silentEnd)
+		}
+		l.circuits.mover.Begin(now, r.In, r.Out, gone)
 	}
 }

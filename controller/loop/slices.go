@@ -51,6 +51,7 @@ type slicing struct {
 	version uint64 // of the state's slices
 	away    []int  // cubes
 	lacks   []torus.Lack
+	racks   *torus.Racks // of a fabric that is no pod
 	// by OCS input: circuits in service as tables have them; nil before the first pass
 	steered []southbound.Port
 	rings   bool                                  // there are rings, or ports of theirs to give back
@@ -103,22 +104,37 @@ func (l *Loop) requestSlice(s *state.State, now time.Duration, a *SliceRequest) 
 		}
 		e.Kind, e.Request, e.Slice = state.SliceSet, "", x
 	default:
-		pod := state.PodOf(l.fabric)
-		if pod == nil {
-			return fmt.Errorf("create slice %q: %w", a.Name, state.ErrNoPod)
+		x, err := l.shapeAsked(a, now)
+		if err == nil {
+			err = state.CheckSlice(l.fabric, x)
 		}
-		e.Kind, e.Request = state.SliceSet, ""
-		e.Slice = &state.Slice{Slice: pod.Asked(a.Name, a.Shape, a.Cubes), Owner: a.Owner, Request: a.Request, Asked: now,
-			Since: now, Readied: state.Unset}
-		if err := state.CheckSlice(l.fabric, e.Slice); err != nil {
+		if err != nil {
 			return err
 		}
+		e.Kind, e.Request, e.Slice = state.SliceSet, "", x
 	}
 	if !s.Admits(&e) {
 		return fmt.Errorf("slice %q: some replica is too old for slices: %w", a.Name, state.ErrLevel)
 	}
 	l.pass.add(e)
 	return nil
+}
+
+// shapeAsked is a slice that is asked for by its shape.
+func (l *Loop) shapeAsked(a *SliceRequest, now time.Duration) (*state.Slice, error) {
+	pod, racks := state.PodOf(l.fabric), controller.RacksOf(l.fabric)
+	switch {
+	case pod != nil && a.Shape.Racks > 0:
+		return nil, fmt.Errorf("create slice %q: %w: %w", a.Name, ErrSliceShape, pod.Check(a.Shape))
+	case pod != nil:
+		return &state.Slice{Slice: pod.Asked(a.Name, a.Shape, a.Cubes), Owner: a.Owner, Request: a.Request, Asked: now,
+			Since: now, Readied: state.Unset}, nil
+	case racks != nil && a.Shape.Racks == 0:
+		return nil, fmt.Errorf("create slice %q: %w: %w", a.Name, ErrSliceShape, racks.Check(a.Shape))
+	case racks != nil:
+		return l.racksAsked(a, now), nil
+	}
+	return nil, fmt.Errorf("create slice %q: %w", a.Name, state.ErrNoPod)
 }
 
 // makeRoom plans moves of slices, and does them. Slices of jobs stay: tasks run there.
@@ -169,9 +185,10 @@ func (l *Loop) settleJobSlices(s *state.State, now time.Duration) {
 			if err != nil {
 				continue // it was checked when the job came
 			}
-			l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Planning: state.Planning{Slice: &state.Slice{
-				Slice: state.PodOf(l.fabric).Asked(name, shape, nil), Owner: j.User, Request: name, Asked: now, Since: now,
-				Readied: state.Unset}}})
+			x, err := l.shapeAsked(&SliceRequest{Name: name, Shape: shape, Owner: j.User, Request: name}, now)
+			if err == nil {
+				l.pass.add(state.Entry{Kind: state.SliceSet, At: now, Planning: state.Planning{Slice: x}})
+			}
 			continue
 		}
 		if p, ok := s.OnSlice(j); ok {
@@ -275,6 +292,9 @@ func (l *Loop) silentCubes(now time.Duration) (out []int) {
 // nextSilent is when the next silent cube counts as away.
 func (l *Loop) nextSilent(now time.Duration) time.Duration {
 	at := southbound.Never
+	if !l.fabric.Spec.Pod() && !l.slicing.rings {
+		return at // nobody asks
+	}
 	for _, since := range l.slicing.silent {
 		if since+silence > now {
 			at = min(at, since+silence)
@@ -289,7 +309,7 @@ func (l *Loop) hear(now time.Duration, d southbound.DeviceID, heard bool) {
 	switch {
 	case heard:
 		delete(l.slicing.silent, d)
-	case l.fabric.Spec.Pod() && !silent && l.fabric.Topology.Node(d).Role == pathmap.ToR:
+	case l.fabric.HasOCS() && !silent && l.fabric.Topology.Node(d).Role == pathmap.ToR:
 		if l.slicing.silent == nil {
 			l.slicing.silent = map[southbound.DeviceID]time.Duration{}
 		}
@@ -302,15 +322,10 @@ func (l *Loop) hear(now time.Duration, d southbound.DeviceID, heard bool) {
 // fibres are dark has failed itself.
 func AwayCubes(s *state.State, gone func(southbound.DeviceID) bool, silent ...int) (away []int) {
 	f := s.Fabric()
-	away = append(away, silent...)
-	for _, h := range s.Live().Lost {
-		away = append(away, int(f.RackOf(int32(h))))
+	if !f.Spec.Pod() {
+		return awayRacks(s, silent...)
 	}
-	for _, n := range s.Change().Drained {
-		if node := f.Topology.Node(n); node.Role == pathmap.ToR {
-			away = append(away, int(node.Rack))
-		}
-	}
+	away = awayRacks(s, silent...)
 	dark := map[southbound.DeviceID][]int{}
 	for _, p := range s.Live().Down {
 		if port := f.OCSPort(p.Device, int32(p.Port)); f.IsOCS(p.Device) && port != pathmap.None && !gone(p.Device) {
@@ -326,10 +341,26 @@ func AwayCubes(s *state.State, gone func(southbound.DeviceID) bool, silent ...in
 	return slices.Compact(away)
 }
 
-// uplink notes whether a port of a ToR that faces an optical switch has light. Of a pod, a circuit whose switch has
-// gone silent and whose light has gone is lost.
+// awayRacks returns the racks that are silent, and those of which a host is lost or that are drained.
+func awayRacks(s *state.State, silent ...int) (away []int) {
+	f := s.Fabric()
+	away = append(away, silent...)
+	for _, h := range s.Live().Lost {
+		away = append(away, int(f.RackOf(int32(h))))
+	}
+	for _, n := range s.Change().Drained {
+		if node := f.Topology.Node(n); node.Role == pathmap.ToR {
+			away = append(away, int(node.Rack))
+		}
+	}
+	slices.Sort(away)
+	return slices.Compact(away)
+}
+
+// uplink notes whether a port of a ToR that faces an optical switch has light. Where there are slices, a circuit whose
+// switch has gone silent and whose light has gone is lost.
 func (l *Loop) uplink(s *state.State, now time.Duration, e *southbound.DeviceEvent) {
-	if !l.fabric.Spec.Pod() {
+	if !l.fabric.Spec.Pod() && l.fabric.OCSes() < 2 {
 		return
 	}
 	l.cables.told(state.PortRef{Device: e.Device, Port: e.In}, e.Kind == southbound.PortUp)
@@ -343,9 +374,9 @@ func (l *Loop) uplink(s *state.State, now time.Duration, e *southbound.DeviceEve
 	}
 }
 
-// switchGone gives up the circuits of an optical switch of a pod that has gone silent whose light is gone.
+// switchGone gives up the circuits of one of several optical switches that has gone silent whose light is gone.
 func (l *Loop) switchGone(s *state.State, now time.Duration, ocs southbound.DeviceID) {
-	if !l.fabric.Spec.Pod() || !l.fabric.IsOCS(ocs) {
+	if !l.fabric.IsOCS(ocs) || l.fabric.OCSes() < 2 {
 		return
 	}
 	for _, id := range l.fabric.Topology.Out(ocs) {
@@ -357,7 +388,7 @@ func (l *Loop) switchGone(s *state.State, now time.Duration, ocs southbound.Devi
 }
 
 func (l *Loop) lostLight(s *state.State, now time.Duration, in southbound.Port) {
-	if c := s.Circuit(in); c.Phase == controller.InService {
+	if c := s.Circuit(in); c.Phase == controller.InService && (l.fabric.Spec.Pod() || s.SliceCircuit(in) == c.Out) {
 		l.giveUp(s, now, in, c.Out)
 	}
 }

@@ -192,13 +192,13 @@ func (l *Look) circuits(f *topo.Fabric, d *state.Data) {
 // steered returns, for racks between which open host flows are steered to light, the job that those are
 // of; of several the first. It can be another than the one that the circuit was made for, or made for none.
 func steered(f *topo.Fabric, d *state.Data) map[pair]controller.JobID {
-	out := map[pair]controller.JobID{}
+	out, circuits := map[pair]controller.JobID{}, southbound.CircuitTags(f)
 	for _, c := range d.Coflows {
 		if c.Started == state.Unset || c.Ended != state.Unset {
 			continue
 		}
 		for i, tag := range c.Tag {
-			if tag != southbound.TagCircuit || i < len(c.Done) && c.Done[i] {
+			if !slices.Contains(circuits, tag) || i < len(c.Done) && c.Done[i] {
 				continue
 			}
 			p := pair{f.RackOf(int32(c.Columns.Src[i])), f.RackOf(int32(c.Columns.Dst[i]))}
@@ -313,7 +313,7 @@ func here(f *topo.Fabric, d *state.Data, j *state.Job, hosts []int32) []string {
 	}
 	out := []string{fmt.Sprintf("it is on %s of %s", plural(len(hosts), "host"), plural(len(racks), "rack"))}
 	var all, local, rack pathmap.Bytes
-	flows, light := 0, 0
+	flows, light, circuits := 0, 0, southbound.CircuitTags(f)
 	for i := range j.Edges {
 		c := d.Coflow(j.FirstCoflow + southbound.CoflowID(i))
 		if c == nil {
@@ -323,7 +323,7 @@ func here(f *topo.Fabric, d *state.Data, j *state.Job, hosts []int32) []string {
 		for k, t := range c.Tag {
 			if k < len(c.Done) && !c.Done[k] {
 				flows++
-				if t == southbound.TagCircuit {
+				if slices.Contains(circuits, t) {
 					light++
 				}
 			}

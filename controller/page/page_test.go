@@ -16,6 +16,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/state"
+	"lightloom/controller/torus"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -248,5 +249,54 @@ func TestTried(t *testing.T) {
 	}
 	if _, err := cutBy(f, Failed{"link", "tor0-tor9"}); err == nil {
 		t.Error("a link that is not there can be tried")
+	}
+}
+
+// TestSteeredNow: what a page shows as sent over light is what is sent so, over any circuit between two cubes of a pod,
+// and not what the policy chose for packets.
+func TestSteeredNow(t *testing.T) {
+	spec, err := topo.ParseSpec("pod:cubes=3,side=2,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms")
+	must(t, err)
+	f, err := topo.New(spec)
+	must(t, err)
+	s := state.New(f)
+	pod := state.PodOf(f)
+	x := pod.Asked("a", torus.Box(2, 2, 4), []int{0, 1})
+	x = torus.Settle(pod, state.SliceRule(), []torus.Slice{x}, make([]torus.Lack, 1))[0]
+	entries := []state.Entry{{Kind: state.SliceSet, Planning: state.Planning{Slice: &state.Slice{Slice: x}}},
+		{Kind: state.JobAccepted, Job: &controller.Job{Name: "copy", Edges: []controller.Edge{{Kind: controller.Fixed,
+			Flows: []controller.Flow{{Src: 0, Dst: 8, Bytes: 5}, {Src: 1, Dst: 9, Bytes: 5}, {Src: 2, Dst: 17, Bytes: 5}}}}}},
+		{Kind: state.Placed, Placement: &controller.Placement{Job: 0}},
+		{Kind: state.Routed, Routing: &controller.Routing{Coflow: 0, Tags: make([]southbound.Tag, 3)}},
+		{Kind: state.CoflowStarted, Coflow: 0}}
+	must(t, state.SlicePorts(f, &x, func(in, out southbound.Port) {
+		entries = append(entries, state.Entry{Kind: state.CircuitReserved,
+			CircuitReservation: &controller.CircuitReservation{In: in, Out: out, NotAfter: southbound.Never,
+				Coflow: controller.AnyCoflow}}, state.Entry{Kind: state.CircuitReservationBegun, Port: in},
+			state.Entry{Kind: state.CircuitIntended, Port: in, Out: out, Coflow: controller.AnyCoflow},
+			state.Entry{Kind: state.CircuitSettled, Port: in, Out: out, OK: true})
+	}))
+	must(t, s.ApplyAll(entries))
+	d := steeredNow(s)
+	var l Look
+	l.FromState(f, d, time.Second, nil)
+	if here := l.Jobs[0].Here; !slices.Contains(here, "2 of 3 open host flows are steered to light") {
+		t.Errorf("%q", here)
+	}
+	if n := len(steered(f, d)); n != 1 {
+		t.Errorf("%d pairs of cubes use light", n)
+	}
+	paths, err := f.PathMap(f.Spec.PathsKept(), 1)
+	must(t, err)
+	lost := 0
+	for ocs := range f.OCSes() {
+		cut, err := cutBy(f, Failed{"switch", fmt.Sprint("ocs", ocs)})
+		must(t, err)
+		if strings.Contains(strings.Join(tried(f, paths, d, Failed{"switch", "x"}, cut), "; "), "take another path") {
+			lost++
+		}
+	}
+	if lost == 0 {
+		t.Error("no switch takes a host flow with it")
 	}
 }

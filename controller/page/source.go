@@ -136,7 +136,8 @@ func (c *Controller) readState(ctx context.Context, index uint64) error {
 	if now := whole.Change().Cabling; c.now == nil || !now.Equal(c.cables) {
 		c.now, c.cables, c.paths = whole.Fabric(), now, nil
 	}
-	c.data, c.why, c.at, c.read = whole.Data(), whole.Reasons(), snap.Index, time.Now()
+	c.why = whole.Reasons()
+	c.data, c.at, c.read = steeredNow(whole), snap.Index, time.Now()
 	return nil
 }
 
@@ -291,4 +292,16 @@ func (l *Look) warn(f *topo.Fabric, st api.Status, h api.Health) {
 				s.Seen.Circuits)
 		}
 	}
+}
+
+// steeredNow returns the data of a state that nobody else has, in which open host flows have the tags that they are
+// sent with now in place of those that the policy chose for packets.
+func steeredNow(s *state.State) *state.Data {
+	d := s.Data()
+	for _, c := range d.Coflows {
+		if c.Started != state.Unset && c.Ended == state.Unset {
+			c.Tag = s.AppendTags(nil, c.ID)
+		}
+	}
+	return d
 }

@@ -140,7 +140,7 @@ func (w *wreck) cutHost(h southbound.HostID) bool {
 
 // meets reports whether the path or the circuit that a tag names would be cut.
 func (w *wreck) meets(d *state.Data, p pair, tag southbound.Tag) bool {
-	if tag == southbound.TagCircuit {
+	if southbound.NamesCircuit(w.f, tag) {
 		for in, c := range d.Circuits {
 			if c.Phase != controller.NoCircuit && w.f.OCSRack(int32(in)) == p.from &&
 				w.f.OCSRack(int32(c.Out)) == p.to &&

@@ -147,6 +147,9 @@ func sliceOf(s *state.State, x *state.Slice) *apiv1.Slice {
 			out.Cubes = append(out.Cubes, int32(c))
 		}
 	}
+	if x.Shape.Racks > 0 {
+		out.Cubes = append(out.Cubes, x.Ring...)
+	}
 	for _, h := range x.Hosts {
 		out.Hosts = append(out.Hosts, s.Fabric().Topology.Node(s.Fabric().HostNode[h]).Name)
 	}

@@ -161,7 +161,7 @@ func (s *State) checkUplinks(next *topo.Fabric) error {
 // lit or reserved yet.
 func (s *State) checkRings(next *topo.Fabric) error {
 	for i := range s.d.Slices {
-		if x := &s.d.Slices[i]; x.Ring != nil {
+		if x := &s.d.Slices[i]; x.OfRacks() {
 			if err := CheckSlice(next, x); err != nil {
 				return fmt.Errorf("links: %w: delete the slice first", err)
 			}

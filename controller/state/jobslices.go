@@ -71,7 +71,7 @@ func (s *State) OfJob(x *Slice) bool {
 
 // SliceWaiters are the jobs that wait to be placed on a slice or have lost hosts of one, by id.
 func (s *State) SliceWaiters() (out []*Job) {
-	if s.slicing.pod == nil {
+	if s.slicing.want == nil || !s.sliced {
 		return nil
 	}
 	for _, all := range [2][]controller.JobID{s.waiting, s.evicted} {
@@ -85,10 +85,18 @@ func (s *State) SliceWaiters() (out []*Job) {
 	return out
 }
 
-// sliceHosts returns the hosts of a placement, cube by cube, and within a cube by their number.
-func (s *State) sliceHosts(at *torus.Placement) (out []southbound.HostID) {
+// sliceHosts returns the hosts of a placed slice: all of its racks, or cube by cube, and within a cube by their number.
+func (s *State) sliceHosts(x *torus.Slice) (out []southbound.HostID) {
+	for _, r := range x.Ring {
+		for h := s.fabric.FirstHost[r]; h < s.fabric.FirstHost[r+1]; h++ {
+			out = append(out, southbound.HostID(h))
+		}
+	}
 	side := s.fabric.Spec.Side
-	for _, q := range at.Parts {
+	if x.Place == nil {
+		return out
+	}
+	for _, q := range x.Place.Parts {
 		for left := q.Nodes; left != 0; left &= left - 1 {
 			n := bits.TrailingZeros64(left) // 16x + 4y + z
 			at := (n/16*side+n/4%4)*side + n%4
@@ -102,8 +110,8 @@ func (s *State) sliceHosts(at *torus.Placement) (out []southbound.HostID) {
 // jobSliceHosts are the hosts of all slices of jobs: nothing else is placed there.
 func (s *State) jobSliceHosts() (out []southbound.HostID) {
 	for i := range s.d.Slices {
-		if x := &s.d.Slices[i]; x.Place != nil && s.OfJob(x) {
-			out = append(out, s.sliceHosts(x.Place)...)
+		if x := &s.d.Slices[i]; s.OfJob(x) {
+			out = append(out, s.sliceHosts(&x.Slice)...)
 		}
 	}
 	return out
@@ -116,7 +124,7 @@ func (s *State) OnSlice(j *Job) (*controller.Placement, bool) {
 	if !ok || x.State != torus.Ready || s.JobOf(&x) == nil {
 		return nil, false
 	}
-	hosts := slices.DeleteFunc(s.sliceHosts(x.Place), func(h southbound.HostID) bool {
+	hosts := slices.DeleteFunc(s.sliceHosts(&x.Slice), func(h southbound.HostID) bool {
 		return slices.Contains(s.d.Lost, h) || s.isDrained(h)
 	})
 	p := &controller.Placement{Job: j.ID, Hosts: slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks())}

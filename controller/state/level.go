@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"lightloom/controller"
 )
@@ -51,9 +52,15 @@ const RingsLevel Level = 9
 // PinnedLevel is the level from which on jobs name the hosts of their tasks, and flows between tasks.
 const PinnedLevel Level = 10
 
+// RacksLevel is the level from which on slices are of racks with several circuits each, over several optical switches.
+const RacksLevel Level = 11
+
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
 func (e *Entry) level() Level {
+	if e.Slice != nil && e.Slice.Shape.Racks > 0 || e.Job != nil && strings.HasPrefix(e.Job.Slice, "racks=") {
+		return RacksLevel
+	}
 	if e.Job != nil && (e.Job.Pinned() || slices.ContainsFunc(e.Job.Edges,
 		func(x controller.Edge) bool { return x.Kind == controller.Pairs })) {
 		return PinnedLevel

@@ -32,6 +32,7 @@ func (s *State) noteUnplaced(j *Job) {
 	unplaced := j.Placed == Unset && j.Ended == Unset
 	blocked := unplaced && s.blocks(j)
 	s.pinned = s.pinned || j.Pinned()
+	s.sliced = s.sliced || j.Slice != ""
 	list(&s.waiting, j.ID, unplaced && !blocked)
 	list(&s.blocked, j.ID, blocked)
 }

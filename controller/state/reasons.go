@@ -53,10 +53,10 @@ func (s *State) cutOff(j *Job) (src, dst southbound.HostID, cut bool) {
 		}
 		for r, src := range c.Columns.Src {
 			dst := c.Columns.Dst[r]
-			if r < len(c.Done) && c.Done[r] || r < len(c.Tag) && c.Tag[r] == southbound.TagCircuit {
+			if r < len(c.Done) && c.Done[r] || parts[f.HostNode[src]] == parts[f.HostNode[dst]] {
 				continue
 			}
-			if parts[f.HostNode[src]] != parts[f.HostNode[dst]] {
+			if r >= len(c.Tag) || !southbound.NamesCircuit(f, s.TagOf(id, c, int32(r))) {
 				return src, dst, true
 			}
 		}

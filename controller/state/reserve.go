@@ -105,6 +105,11 @@ func (s *State) elsewhere(r *controller.CircuitReservation) (southbound.Port, bo
 	return southbound.NoPort, false
 }
 
+// Elsewhere returns the input of another plane that joins the racks of two ports, or has a reservation for that.
+func (s *State) Elsewhere(in, out southbound.Port) (southbound.Port, bool) {
+	return s.elsewhere(&controller.CircuitReservation{In: in, Out: out})
+}
+
 // begin marks the first unbegun reservation of an input as begun. Its ports must be free of begun ones.
 func (s *State) begin(e *Entry) error {
 	if !inRange(e.Port, len(s.ledger.byIn)) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"lightloom/controller"
 	"lightloom/controller/torus"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -13,9 +14,9 @@ import (
 // MaxRing bounds the racks of a ring.
 const MaxRing = 1 << 10
 
-// ErrNoRings marks requests for slices of hosts of a fabric that gives none.
-var ErrNoRings = errors.New("slices of hosts take a fabric of racks with one port each on one optical switch, such " +
-	"as hybrid:racks=8,hosts=2")
+// ErrNoRings marks requests for slices of racks of a fabric that gives none.
+var ErrNoRings = errors.New("slices of racks take a fabric of racks under optical switches, such as " +
+	"hybrid:racks=8,hosts=2,ocses=4")
 
 // RingOf returns the racks of hosts, ascending: the ring that joins them.
 func RingOf(f *topo.Fabric, hosts []int32) []int32 {
@@ -29,7 +30,7 @@ func RingOf(f *topo.Fabric, hosts []int32) []int32 {
 
 // CanRing returns why a fabric has no slices that are rings, or nil.
 func CanRing(f *topo.Fabric) error {
-	if !f.HasOCS() || f.OCSPorts() != f.Racks || f.Spec.Pod() || f.Spec.Kind == topo.Crossbar {
+	if controller.RacksOf(f) == nil {
 		return ErrNoRings
 	}
 	return nil
@@ -38,7 +39,7 @@ func CanRing(f *topo.Fabric) error {
 // checkRing returns why a slice of a fabric that is no pod cannot be there so, or nil.
 func checkRing(f *topo.Fabric, x *Slice) error {
 	switch {
-	case x.Ring == nil:
+	case !x.OfRacks():
 		return ErrNoPod
 	case CanRing(f) != nil:
 		return CanRing(f)
@@ -46,12 +47,42 @@ func checkRing(f *topo.Fabric, x *Slice) error {
 		return fmt.Errorf("slice %q: %w", x.Name, ErrSliceName)
 	case !slices.Contains(torus.States(), x.State):
 		return fmt.Errorf("slice %q: state %q is none of %q", x.Name, x.State, torus.States())
-	case x.Place != nil || x.Cubes != nil:
+	case x.Place != nil || x.Cubes != nil && x.Shape.Racks == 0:
 		return fmt.Errorf("slice %q: it is a ring, and has cubes", x.Name)
-	case len(x.Ring) == 0 || len(x.Ring) > MaxRing:
-		return fmt.Errorf("slice %q: a ring of %d racks: take 1 to %d", x.Name, len(x.Ring), MaxRing)
 	case len(x.Hosts) > f.Hosts():
 		return fmt.Errorf("slice %q: %d hosts, and the fabric has %d", x.Name, len(x.Hosts), f.Hosts())
+	}
+	for _, h := range x.Hosts {
+		if h < 0 || int(h) >= f.Hosts() {
+			return fmt.Errorf("slice %q: there is no host %d", x.Name, h)
+		}
+	}
+	if x.Shape.Racks > 0 {
+		return checkRacks(f, x)
+	}
+	return checkPlainRing(f, x)
+}
+
+// checkRacks is checkRing of a slice that was asked for by a shape of racks.
+func checkRacks(f *topo.Fabric, x *Slice) error {
+	switch {
+	case len(x.Cubes) > MaxRing || len(x.Ring) > MaxRing:
+		return fmt.Errorf("slice %q: %d racks: take 1 to %d", x.Name, max(len(x.Cubes), len(x.Ring)), MaxRing)
+	case x.Ring != nil != (x.State != torus.Pending && x.State != torus.Failed):
+		return fmt.Errorf("slice %q is %s: it has racks, or has none, though it should", x.Name, x.State)
+	case x.Ring == nil:
+		return nil
+	}
+	if err := controller.RacksOf(f).CheckRing(&x.Slice); err != nil {
+		return fmt.Errorf("slice %q: %w", x.Name, err)
+	}
+	return nil
+}
+
+// checkPlainRing is checkRing of a slice that was asked for by hosts on a single switch.
+func checkPlainRing(f *topo.Fabric, x *Slice) error {
+	if len(x.Ring) == 0 || len(x.Ring) > MaxRing || x.Planes != nil {
+		return fmt.Errorf("slice %q: a ring of %d racks: take 1 to %d", x.Name, len(x.Ring), MaxRing)
 	}
 	for i, r := range x.Ring {
 		switch {
@@ -63,36 +94,19 @@ func checkRing(f *topo.Fabric, x *Slice) error {
 			return fmt.Errorf("slice %q: %s has no port on the optical switch", x.Name, f.Topology.Node(f.ToRNode[r]).Name)
 		}
 	}
-	for _, h := range x.Hosts {
-		if h < 0 || int(h) >= f.Hosts() {
-			return fmt.Errorf("slice %q: there is no host %d", x.Name, h)
-		}
-	}
 	return nil
 }
 
-// holds reports whether a ring holds the ports of its racks.
-func holds(s *torus.Slice) bool { return s.State != torus.Pending && s.State != torus.Failed }
-
-// ringPorts calls do with the ports of each circuit of a ring that holds them, and reports whether the slice is one.
-func ringPorts(s *torus.Slice, do func(in, out southbound.Port)) bool {
-	if s.Ring == nil {
+// ringPorts calls do with the ports of each circuit of a slice of racks that holds them, and reports whether the slice
+// is one.
+func ringPorts(f *topo.Fabric, s *torus.Slice, do func(in, out southbound.Port)) bool {
+	if !s.OfRacks() {
 		return false
 	}
-	if holds(s) && len(s.Ring) > 1 {
-		for i, r := range s.Ring {
-			do(southbound.Port(r), southbound.Port(s.Ring[(i+1)%len(s.Ring)]))
-		}
+	for _, c := range s.RackCircuits() {
+		do(southbound.Port(c.From+c.Plane*int32(f.Racks)), southbound.Port(c.To+c.Plane*int32(f.Racks)))
 	}
 	return true
-}
-
-// ringsMeet reports whether two rings hold ports of one rack.
-func ringsMeet(a, b *torus.Slice) bool {
-	if len(a.Ring) < 2 || len(b.Ring) < 2 || !holds(a) || !holds(b) {
-		return false
-	}
-	return slices.ContainsFunc(a.Ring, func(r int32) bool { return slices.Contains(b.Ring, r) })
 }
 
 // takeSlice gives a slice what it holds, in exchange for what it held. On an error nothing has changed.
@@ -100,14 +114,47 @@ func (s *State) takeSlice(x, old *torus.Slice) error {
 	if s.slicing.pod != nil {
 		return s.takePlace(x, old.Place)
 	}
-	for i := range s.d.Slices {
-		if o := &s.d.Slices[i].Slice; o.Name != x.Name && ringsMeet(o, x) {
-			return fmt.Errorf("slice %q: slice %q holds a port of it: %w", x.Name, o.Name, ErrConflict)
+	other := ""
+	ringPorts(s.fabric, x, func(in, out southbound.Port) {
+		for _, of := range [3]string{s.slicing.owner[in], s.slicing.into[out], s.joiner(s.rack(in), s.rack(out))} {
+			if of != "" && of != x.Name {
+				other = of
+			}
 		}
+	})
+	if other != "" {
+		return fmt.Errorf("slice %q: slice %q holds a port of it, or joins racks of it: %w", x.Name, other, ErrConflict)
 	}
 	s.wire(old, false)
 	s.wire(x, true)
 	return nil
+}
+
+// RackRule is how slices of racks are placed.
+func RackRule() torus.RackRule { return torus.RackRules()[1] }
+
+// RacksNow returns the racks of a fabric that is no pod as they are now, of which slices have nothing. away are those
+// that slices cannot use; gone says which switches have failed.
+func (s *State) RacksNow(away []int, gone func(southbound.DeviceID) bool) *torus.Racks {
+	k, n := controller.RacksOf(s.fabric), s.fabric.Racks
+	for _, r := range away {
+		k.SetAway(int32(r))
+	}
+	for p := range int32(s.fabric.OCSPorts()) {
+		rack, plane := s.fabric.OCSRack(p), p/int32(n)
+		d, port := s.fabric.OCSAt(p)
+		at := PortRef{Device: d, Port: southbound.Port(port)}
+		if gone(d) || slices.Contains(s.d.Down, at) {
+			k.SetDark(rack, int(plane))
+		}
+		if slices.Contains(s.DrainedPorts(), at) {
+			k.SetDrained(rack, int(plane))
+		}
+		if c := s.d.Circuits[p]; c.Phase == controller.InService {
+			k.SetLit(torus.RackCircuit{From: rack, To: s.fabric.OCSRack(int32(c.Out)), Plane: plane})
+		}
+	}
+	return k
 }
 
 // SliceOwner returns the slice that has a circuit from an OCS input, or to an OCS output; empty for none.
@@ -115,10 +162,22 @@ func (s *State) SliceOwner(in, out southbound.Port) string {
 	if int(in) >= len(s.slicing.want) || int(out) >= len(s.slicing.want) {
 		return ""
 	}
-	if at := slices.Index(s.slicing.want, out); s.slicing.owner[in] == "" && at >= 0 {
-		return s.slicing.owner[at]
+	if s.slicing.owner[in] == "" {
+		return s.slicing.into[out]
 	}
 	return s.slicing.owner[in]
+}
+
+// SliceJoins reports whether a slice has a circuit from one rack to another.
+func (s *State) SliceJoins(from, to southbound.RackID) bool { return s.joiner(from, to) != "" }
+
+func (s *State) joiner(from, to southbound.RackID) string {
+	for in := int(from); in < len(s.slicing.want); in += s.fabric.Racks {
+		if out := s.slicing.want[in]; out != southbound.NoPort && s.rack(out) == to {
+			return s.slicing.owner[in]
+		}
+	}
+	return ""
 }
 
 // Reserver returns another input than in that has a reservation for an output, NoPort if there is none.
@@ -130,18 +189,4 @@ func (s *State) Reserver(in, out southbound.Port) southbound.Port {
 		}
 	}
 	return southbound.NoPort
-}
-
-// whyRing says what a ring waits for.
-func (s *State) whyRing(x *Slice) string {
-	for i := range s.d.Slices {
-		o := &s.d.Slices[i]
-		if o.Name == x.Name {
-			break
-		}
-		if slices.ContainsFunc(x.Ring, func(r int32) bool { return len(o.Ring) > 1 && slices.Contains(o.Ring, r) }) {
-			return fmt.Sprintf("it waits for ports that slice %s has or waits for", o.Name)
-		}
-	}
-	return "there is room"
 }

@@ -161,3 +161,86 @@ func TestRingKeepsCables(t *testing.T) {
 		apply(t, s, state.Entry{Kind: state.SliceDeleted, Request: "a"}, e)
 	}
 }
+
+// switchesState is the state of five racks of one host under three optical switches.
+func switchesState(t *testing.T) *state.State {
+	t.Helper()
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 5, Hosts: 1, OCSes: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state.New(f)
+}
+
+func racks(name string, st torus.State, racks []int32, planes ...[]int32) state.Entry {
+	return state.Entry{Kind: state.SliceSet, At: time.Second, Planning: state.Planning{Slice: &state.Slice{
+		Slice: torus.Slice{Name: name, Shape: torus.RackShape(3, 2), State: st, Reason: torus.SettingCircuits, Ring: racks,
+			Planes: planes}, Owner: "ann", Request: "r1", Asked: time.Second, Since: time.Second, Readied: state.Unset}}}
+}
+
+// TestFrozenRacks: what level 11 adds, slices of racks over several switches, is written as it was, and refused by a
+// cluster of a lower level. They take ports of their planes, and join no racks that others join.
+func TestFrozenRacks(t *testing.T) {
+	a := racks("a", torus.Activating, []int32{0, 2, 4}, []int32{0, 0, 0}, []int32{1, 1, 2})
+	batch := []state.Entry{a, racks("b", torus.Pending, nil)}
+	b, err := state.Encode(batch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if back, err := state.Decode(b); err != nil || !reflect.DeepEqual(back, batch) {
+		t.Errorf("%s is read as %+v, %v", b, back, err)
+	}
+	golden(t, "level11-racks.jsonl", append(b, '\n'))
+	for level, taken := range map[state.Level]bool{10: false, 11: true} {
+		s := switchesState(t)
+		apply(t, s, state.Entry{Kind: state.ClusterFounded, Cluster: &state.Cluster{Epoch: 1, Level: level}})
+		if err := s.Apply(&batch[0]); (err == nil) != taken || err != nil && !errors.Is(err, state.ErrLevel) {
+			t.Errorf("level %d: %v", level, err)
+		}
+	}
+	s := switchesState(t)
+	apply(t, s, batch...)
+	for in, out := range map[southbound.Port]southbound.Port{0: 2, 5: 9, 7: 5, 14: 12, 1: southbound.NoPort} {
+		if got := s.SliceCircuit(in); got != out {
+			t.Errorf("port %d leads to %d, want %d", in, got, out)
+		}
+	}
+	if !s.SliceJoins(0, 2) || s.SliceJoins(0, 1) || s.SliceOwner(3, 9) != "a" {
+		t.Error("pairs and ports are wrong")
+	}
+	for want, bad := range map[string]state.Entry{
+		"joins racks of it":                 racks("c", torus.Ready, []int32{0, 2, 1}, []int32{2, 2, 2}, []int32{0, 0, 0}),
+		"holds a port":                      racks("c", torus.Ready, []int32{0, 1, 3}, []int32{0, 0, 0}, []int32{2, 2, 2}),
+		"it has racks, or has none":         racks("c", torus.Pending, []int32{0, 1, 3}, []int32{0, 0, 0}, []int32{1, 1, 1}),
+		"rack 1 is there twice":             racks("c", torus.Ready, []int32{0, 1, 1}, []int32{0, 0, 0}, []int32{1, 1, 1}),
+		"there is no rack 7":                racks("c", torus.Ready, []int32{0, 1, 7}, []int32{0, 0, 0}, []int32{1, 1, 1}),
+		"3 racks with 1 circuits each":      racks("c", torus.Ready, []int32{0, 1, 3}, []int32{0, 0, 0}),
+		"lane 1 has 2 circuits":             racks("c", torus.Ready, []int32{0, 1, 3}, []int32{0, 0, 0}, []int32{1, 1}),
+		"from rack 0 to rack 1 at plane 3":  racks("c", torus.Ready, []int32{0, 1, 3}, []int32{3, 0, 0}, []int32{1, 1, 1}),
+		"from rack 0 to rack 3 at plane 0":  racks("c", torus.Ready, []int32{0, 1, 3}, []int32{0, 0, 0}, []int32{0, 1, 1}),
+		"from rack 0 to rack 1 at plane -1": racks("c", torus.Ready, []int32{0, 1, 3}, []int32{-1, 0, 0}, []int32{1, 1, 1}),
+	} {
+		if err := s.Apply(&bad); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: want %q", err, want)
+		}
+	}
+	snap, err := s.Snapshot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := switchesState(t)
+	if err := again.Restore(snap); err != nil || again.Digest() != s.Digest() || again.SliceCircuit(5) != 9 {
+		t.Errorf("read back: %v", err)
+	}
+	for from, to := range map[string]string{`"planes":[[0,0,0],[1,1,2]]`: `"planes":[[0,0,0],[0,1,2]]`,
+		`"racks=3,circuits=2","state":"Pending"`: `"racks=3,circuits=2","state":"Ready"`} {
+		bad := strings.Replace(string(snap), from, to, 1)
+		if bad == string(snap) || switchesState(t).Restore([]byte(bad)) == nil {
+			t.Errorf("%s is taken", to)
+		}
+	}
+	apply(t, s, state.Entry{Kind: state.SliceDeleted, Request: "a"})
+	if s.SliceCircuit(5) != southbound.NoPort || s.SliceJoins(0, 2) {
+		t.Error("ports are left")
+	}
+}

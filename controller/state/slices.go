@@ -32,6 +32,7 @@ type slicing struct {
 	pod     *torus.Pod        // nil: the fabric is no pod
 	want    []southbound.Port // by OCS input: the output that a slice has it lead to, NoPort for none
 	owner   []string          // by OCS input: the slice that has a circuit there, empty for none
+	into    []string          // by OCS output: the same
 	version uint64            // rises as slices change
 	// tags of the circuits between two cubes, see southbound.CircuitTags; nil: the fabric is no pod
 	parallel []southbound.Tag
@@ -77,7 +78,7 @@ func (s *State) SliceCircuit(in southbound.Port) southbound.Port {
 
 // SlicePorts calls do with the ports of every circuit of a placed slice, once each way.
 func SlicePorts(f *topo.Fabric, s *torus.Slice, do func(in, out southbound.Port)) error {
-	if ringPorts(s, do) || s.Place == nil {
+	if ringPorts(f, s, do) || s.Place == nil {
 		return nil
 	}
 	circuits, err := s.Place.Circuits()
@@ -97,7 +98,7 @@ func SlicePorts(f *topo.Fabric, s *torus.Slice, do func(in, out southbound.Port)
 var sliceName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]{0,61}[a-z0-9])?$`)
 
 // ErrNoPod marks requests for slices of a fabric that has none.
-var ErrNoPod = errors.New("this fabric is no pod, and has no slices")
+var ErrNoPod = errors.New("this fabric is no pod, and has no slices of cubes")
 
 // ErrSliceName marks a name that no slice can have.
 var ErrSliceName = errors.New("name it by 1 to 63 small letters, digits, hyphens and dots, such as train-1")
@@ -106,7 +107,7 @@ var ErrSliceName = errors.New("name it by 1 to 63 small letters, digits, hyphens
 func CheckSlice(f *topo.Fabric, x *Slice) error {
 	pod := PodOf(f)
 	switch {
-	case pod == nil || x.Ring != nil:
+	case pod == nil || x.OfRacks():
 		return checkRing(f, x)
 	case !sliceName.MatchString(x.Name):
 		return fmt.Errorf("slice %q: %w", x.Name, ErrSliceName)
@@ -179,7 +180,11 @@ func (s *State) wire(x *torus.Slice, wants bool) {
 	err := SlicePorts(s.fabric, x, func(in, out southbound.Port) {
 		name := x.Name
 		if !wants {
-			name, out = "", southbound.NoPort
+			name = ""
+		}
+		s.slicing.into[out] = name
+		if !wants {
+			out = southbound.NoPort
 		}
 		s.slicing.want[in], s.slicing.owner[in] = out, name
 	})
@@ -215,7 +220,7 @@ func (s *State) deriveSlicing() {
 		s.slicing.parallel = southbound.CircuitTags(s.fabric)
 	}
 	s.slicing.want = slices.Repeat([]southbound.Port{southbound.NoPort}, s.fabric.OCSPorts())
-	s.slicing.owner = make([]string, s.fabric.OCSPorts())
+	s.slicing.owner, s.slicing.into = make([]string, s.fabric.OCSPorts()), make([]string, s.fabric.OCSPorts())
 	for i := range s.d.Slices {
 		if err := s.takeSlice(&s.d.Slices[i].Slice, &torus.Slice{}); err != nil {
 			panic("state: " + err.Error()) // a snapshot with such slices is refused
@@ -225,14 +230,21 @@ func (s *State) deriveSlicing() {
 
 // checkSlices refuses a snapshot whose slices cannot stand together.
 func (d *Data) checkSlices(f *topo.Fabric) error {
-	pod := PodOf(f)
+	pod, ports := PodOf(f), map[[3]southbound.Port]bool{} // of slices of racks: sides of ports, pairs of racks
 	for i := range d.Slices {
 		x := &d.Slices[i]
 		if err := CheckSlice(f, x); err != nil {
 			return err
 		}
-		same := func(o Slice) bool { return o.Name == x.Name || ringsMeet(&o.Slice, &x.Slice) }
-		if slices.ContainsFunc(d.Slices[:i], same) {
+		twice := slices.ContainsFunc(d.Slices[:i], func(o Slice) bool { return o.Name == x.Name })
+		ringPorts(f, &x.Slice, func(in, out southbound.Port) {
+			racks := [3]southbound.Port{2 + southbound.Port(f.OCSRack(int32(in))), southbound.Port(f.OCSRack(int32(out)))}
+			for _, p := range [3][3]southbound.Port{{0, in}, {1, out}, racks} {
+				twice = twice || ports[p]
+				ports[p] = true
+			}
+		})
+		if twice {
 			return fmt.Errorf("slice %q is there twice, or shares a port", x.Name)
 		}
 		if x.Place == nil {
@@ -260,8 +272,9 @@ func (s *State) WhySlice(x *Slice, away []int) string {
 	switch {
 	case x.Why != "":
 		return x.Why
-	case x.Ring != nil && x.State == torus.Pending:
-		return s.whyRing(x)
+	case x.OfRacks() && x.State == torus.Pending:
+		k := s.RacksNow(away, func(southbound.DeviceID) bool { return false })
+		return torus.ExplainRacks(k, RackRule(), s.BareSlices(), &x.Slice)
 	case x.State == torus.Pending:
 		pod := PodOf(s.fabric)
 		for _, c := range away {
@@ -276,6 +289,9 @@ func (s *State) WhySlice(x *Slice, away []int) string {
 	if x.Reason == torus.CubeAway {
 		why += ", and no cube has room in place of one that is away"
 	}
+	if x.Reason == torus.RackAway {
+		why += ", and no rack has ports in place of one that is away"
+	}
 	return why
 }
 
@@ -283,11 +299,11 @@ func (s *State) WhySlice(x *Slice, away []int) string {
 // ring one.
 func (s *State) SliceDark(x *Slice) (dark, all int) {
 	_ = SlicePorts(s.fabric, &x.Slice, func(in, out southbound.Port) { // a slice of the state can be joined
-		if x.Ring == nil && in < out {
+		if !x.OfRacks() && in < out {
 			return
 		}
 		all++
-		if !s.circuitServes(in, out) || x.Ring == nil && !s.circuitServes(out, in) {
+		if !s.circuitServes(in, out) || !x.OfRacks() && !s.circuitServes(out, in) {
 			dark++
 		}
 	})

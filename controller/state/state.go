@@ -215,6 +215,7 @@ type unplaced struct {
 	waiting []controller.JobID
 	blocked []controller.JobID // wait for what they read
 	pinned  bool               // there was a job that names its hosts
+	sliced  bool               // there was a job that asks for a slice
 }
 
 // ends counts what has ended.
@@ -350,6 +351,7 @@ func (s *State) derive() {
 		s.turn(j)
 		s.noteMortal(j)
 		s.pinned = s.pinned || j.Ended == Unset && j.Pinned()
+		s.sliced = s.sliced || j.Ended == Unset && j.Slice != ""
 		switch {
 		case j.Ended != Unset:
 			s.finished++

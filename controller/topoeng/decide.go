@@ -5,6 +5,9 @@ import (
 	"time"
 )
 
+// rounding is by how much times differ that are equal.
+const rounding = 1e-9
+
 // Decision is whether other circuits are worth their dark time.
 type Decision struct {
 	Reconfigure bool
@@ -23,7 +26,7 @@ func Decide(d Demand, standing, wanted Topology, delta time.Duration, packets fl
 	then := wanted.Counts()
 	dec := Decision{Stay: slowestPair(d, stay, stay, 0, packets), Bound: bound(d, len(wanted.Out), packets)}
 	dec.Move = slowestPair(d, common, then, delta.Seconds(), packets)
-	dec.Reconfigure = dec.Move < dec.Stay
+	dec.Reconfigure = dec.Move < dec.Stay*(1-rounding) || math.IsInf(dec.Stay, 1) && !math.IsInf(dec.Move, 1)
 	dec.BreakEven = breakEven(d, common, then, dec.Stay, packets)
 	return dec
 }

@@ -3,6 +3,8 @@ package topoeng
 import (
 	"math"
 	"math/rand/v2"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -412,4 +414,109 @@ func BenchmarkTopology(b *testing.B) {
 		}
 		b.ReportMetric(100*c.Gap(), "%gap")
 	})
+}
+
+// TestChoose: what is left without a circuit is the least there is, by trying all choices, and never below the bound.
+func TestChoose(t *testing.T) {
+	for seed := range uint64(tries.Of(200, 3000)) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		n := 2 + rng.IntN(3)
+		d, degree := make(Demand, n), make([]int, n)
+		for i := range d {
+			d[i], degree[i] = make([]float64, n), rng.IntN(3)
+			for j := range d[i] {
+				if i != j && rng.IntN(3) > 0 {
+					d[i][j] = float64(1 + rng.IntN(20))
+				}
+			}
+		}
+		counts, c, err := Choose(d, degree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, least := leftOf(t, d, counts, degree), leastLeft(d, degree)
+		if left != c.Value || math.Abs(left-least) > 1e-9 || !c.Exact {
+			t.Fatalf("seed %d: %v of %v leave %g, %+v; the least is %g", seed, counts, d, left, c, least)
+		}
+	}
+}
+
+// TestChooseLarge: on instances too large for the optimum the bound holds, and ports are not used twice.
+func TestChooseLarge(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 7))
+	n := 160
+	d, degree := make(Demand, n), make([]int, n)
+	for i := range d {
+		d[i], degree[i] = make([]float64, n), 8
+		for j := range d[i] {
+			if i != j {
+				d[i][j] = rng.ExpFloat64()
+			}
+		}
+	}
+	counts, c, err := Choose(d, degree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left := leftOf(t, d, counts, degree); math.Abs(left-c.Value) > 1e-6*left || c.Bound > c.Value || c.Gap() > 0.02 {
+		t.Errorf("%g is left, %+v", left, c)
+	}
+}
+
+func leftOf(t *testing.T, d Demand, counts Counts, degree []int) (left float64) {
+	t.Helper()
+	in := make([]int, len(d))
+	for i := range d {
+		out := 0
+		for j, x := range counts[i] {
+			if x == 0 {
+				left += d[i][j]
+			}
+			out += x
+			in[j] += x
+			if x > 1 || out > degree[i] || in[j] > degree[j] {
+				t.Fatalf("%v breaks the degrees %v", counts, degree)
+			}
+		}
+	}
+	return left
+}
+
+// leastLeft tries all choices.
+func leastLeft(d Demand, degree []int) float64 {
+	n := len(d)
+	out, in := slices.Clone(degree), slices.Clone(degree)
+	var best func(cell int) float64
+	best = func(cell int) float64 {
+		if cell == n*n {
+			return 0
+		}
+		i, j := cell/n, cell%n
+		least := d[i][j] + best(cell+1)
+		if d[i][j] > 0 && out[i] > 0 && in[j] > 0 {
+			out[i]--
+			in[j]--
+			least = min(least, best(cell+1))
+			out[i]++
+			in[j]++
+		}
+		return least
+	}
+	return best(0)
+}
+
+// TestSpread: circuits that do not stand go to switches that have few, and nothing else changes.
+func TestSpread(t *testing.T) {
+	standing := NewTopology(4, 3)
+	standing.Out[0][0], standing.Out[0][1] = 1, 0
+	top := standing.Clone()
+	top.Out[0][2], top.Out[0][3] = 3, 2
+	before := top.Counts()
+	top.Spread(standing)
+	if err := top.Check(); err != nil || !reflect.DeepEqual(before, top.Counts()) || standing.Disturbed(top) != 0 {
+		t.Errorf("%v, %v", top, err)
+	}
+	if top.Out[0][2] >= 0 && top.Out[0][3] >= 0 {
+		t.Errorf("all are on one switch: %v", top.Out)
+	}
 }

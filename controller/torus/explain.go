@@ -34,12 +34,17 @@ func WhatMustEnd(p *Pod, there []Named, s Shape, rule Rule) (needs Needs, ok boo
 		}
 		return rule.Place(q, s) != nil
 	}
+	return mustEnd(there, func(n Named) string { return n.Name }, fits)
+}
+
+// mustEnd is WhatMustEnd of anything that has a name, the smallest first. fits says whether there is room without some.
+func mustEnd[T any](there []T, name func(T) string, fits func(gone ...T) bool) (needs Needs, ok bool) {
 	if fits() {
 		return Needs{Fewest: true}, true
 	}
 	for _, n := range there {
 		if fits(n) {
-			return Needs{End: []string{n.Name}, Fewest: true}, true
+			return Needs{End: []string{name(n)}, Fewest: true}, true
 		}
 	}
 	if !fits(there...) {
@@ -54,7 +59,7 @@ func WhatMustEnd(p *Pod, there []Named, s Shape, rule Rule) (needs Needs, ok boo
 		}
 	}
 	for _, n := range end {
-		needs.End = append(needs.End, n.Name)
+		needs.End = append(needs.End, name(n))
 	}
 	slices.Sort(needs.End)
 	needs.Fewest = len(end) == 2

@@ -33,21 +33,28 @@ const (
 	SwitchAway      Reason = "SwitchAway"      // Activating, Incomplete: a switch that has some of its circuits has failed
 	ShapeImpossible Reason = "ShapeImpossible" // Failed
 	CubesImpossible Reason = "CubesImpossible" // Failed: the cubes that it names make no such shape
+	RackAway        Reason = "RackAway"        // Incomplete: no spare rack has the ports
+	SwappingRack    Reason = "SwappingRack"    // Incomplete: circuits to a spare rack are asked for
+	SwappingCircuit Reason = "SwappingCircuit" // Incomplete: circuits over other ports or switches are asked for
+	RacksImpossible Reason = "RacksImpossible" // Failed: the racks that it names make no such shape
 )
 
 // Slice is one that was asked for.
 type Slice struct {
 	Name   string     `json:"name"`
 	Shape  Shape      `json:"shape"`
-	Cubes  []int      `json:"cubes,omitempty"` // where it was asked for, x-major; nil for wherever there is room
+	Cubes  []int      `json:"cubes,omitempty"` // where it was asked for, x-major, or racks; nil: wherever there is room
 	State  State      `json:"state"`
 	Reason Reason     `json:"reason"`
 	Why    string     `json:"why,omitempty"`   // of a Failed one, for people
 	Place  *Placement `json:"place,omitempty"` // nil while Pending, and once Failed
-	Swaps  int        `json:"swaps,omitempty"` // cubes that were replaced
-	// Ring is racks of a fabric that is no pod, in place of all of the above but the first: each has a circuit to the
-	// next, and the last to the first. It holds their ports unless it is Pending.
+	Swaps  int        `json:"swaps,omitempty"` // cubes or racks that were replaced
+	// Ring is racks of a fabric that is no pod, in place of a place: each has a circuit to the next, and the last to the
+	// first, see RackCircuits. One that was asked for by hosts on a single switch has it from the start, and no shape of
+	// racks. It holds their ports unless it is Pending.
 	Ring []int32 `json:"ring,omitempty"`
+	// Planes are those of its circuits, by lane and place in the ring; nil: the first.
+	Planes [][]int32 `json:"planes,omitempty"`
 }
 
 // become sets the state, and reports whether that changes anything.
@@ -63,4 +70,39 @@ func (s *Slice) become(state State, reason Reason) bool {
 type Lack struct {
 	Dark   int  // circuits that have no light
 	Switch bool // some of these lead through a switch that has failed
+}
+
+// kept is what became of the cubes or racks of a placed slice.
+type kept struct {
+	swapped, gone          bool   // some were swapped for others, some have none to be swapped for
+	stuck                  bool   // a circuit is dark and cannot be led elsewhere
+	awayReason, swapReason Reason // what to call that
+}
+
+// keep brings the state of a placed slice up to date, and reports whether the slice has changed.
+func (s *Slice) keep(how kept, lack Lack) bool {
+	was := s.State == Ready || s.State == Incomplete
+	swapping := s.Reason == SwappingCube || s.Reason == SwappingRack || s.Reason == SwappingCircuit
+	switch {
+	case how.gone && !was:
+		return s.become(Activating, how.awayReason) || how.swapped
+	case how.gone:
+		return s.become(Incomplete, how.awayReason) || how.swapped
+	case how.swapped && was:
+		s.become(Incomplete, how.swapReason)
+		return true
+	case how.swapped:
+		return true
+	case lack.Dark == 0:
+		return s.become(Ready, CircuitsLit)
+	case lack.Switch && was:
+		return s.become(Incomplete, SwitchAway)
+	case lack.Switch:
+		return s.become(Activating, SwitchAway)
+	case s.State == Ready || s.State == Incomplete && (how.stuck || !swapping && s.Reason != Moving):
+		return s.become(Incomplete, CircuitDark)
+	case s.State == Activating:
+		return s.become(Activating, SettingCircuits)
+	}
+	return false
 }

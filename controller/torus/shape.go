@@ -15,9 +15,13 @@ const mostSide = 1 << 12
 //
 // Twisted needs sides k×k×2k or k×2k×2k, k a multiple of a cube's side: where a ring of length k closes, it also moves
 // by k along each side of 2k.
+//
+// Of a fabric that is no pod it is Racks racks with Circuits circuits each, and has no sides.
 type Shape struct {
 	Sides   [3]int
 	Twisted bool
+
+	Racks, Circuits int
 }
 
 const twisted = "_twisted"
@@ -25,8 +29,14 @@ const twisted = "_twisted"
 // Box returns the shape with these sides, not twisted.
 func Box(x, y, z int) Shape { return Shape{Sides: [3]int{x, y, z}} }
 
+// RackShape returns the shape of so many racks with so many circuits each.
+func RackShape(racks, circuits int) Shape { return Shape{Racks: racks, Circuits: circuits} }
+
 // String returns the shape as ParseShape reads it.
 func (s Shape) String() string {
+	if s.Racks > 0 {
+		return fmt.Sprintf("racks=%d,circuits=%d", s.Racks, s.Circuits)
+	}
 	text := fmt.Sprintf("%dx%dx%d", s.Sides[0], s.Sides[1], s.Sides[2])
 	if s.Twisted {
 		text += twisted
@@ -43,7 +53,7 @@ func (s *Shape) UnmarshalText(text []byte) (err error) {
 	return err
 }
 
-// Nodes returns the number of nodes.
+// Nodes returns the number of nodes of a box.
 func (s Shape) Nodes() int { return s.Sides[0] * s.Sides[1] * s.Sides[2] }
 
 // ShapeError is a shape that cannot be had, now or ever.
@@ -60,9 +70,12 @@ func (e *ShapeError) Error() string {
 // Hint returns what to ask for instead.
 func (e *ShapeError) Hint() string { return "ask for " + e.Nearest }
 
-// ParseShape reads a shape such as 4x4x8 or 4x4x8_twisted. Its errors are of type *ShapeError. Which twists there are
-// depends on a pod's cubes: Check says.
+// ParseShape reads a shape such as 4x4x8, 4x4x8_twisted or racks=4,circuits=2. Its errors are of type *ShapeError.
+// Which twists there are depends on a pod's cubes: Check says.
 func ParseShape(text string) (Shape, error) {
+	if strings.Contains(text, "=") {
+		return parseRacks(text)
+	}
 	body, twist := strings.CutSuffix(text, twisted)
 	words := strings.Split(strings.ReplaceAll(body, "×", "x"), "x")
 	refuse := func(why string) (Shape, error) {
@@ -82,9 +95,49 @@ func ParseShape(text string) (Shape, error) {
 	return s, nil
 }
 
+// parseRacks reads a shape of racks.
+func parseRacks(text string) (s Shape, err error) {
+	for _, word := range strings.Split(text, ",") {
+		key, value, _ := strings.Cut(word, "=")
+		to, least := &s.Racks, 1
+		if key == "circuits" {
+			to, least = &s.Circuits, 0
+		}
+		n, err := strconv.Atoi(value)
+		known := key == "circuits" || key == "racks"
+		if err != nil || !known || n < least || n > mostSide || strconv.Itoa(n) != value {
+			return Shape{}, &ShapeError{Shape: text, Why: fmt.Sprintf("%q is not racks=NUMBER or circuits=NUMBER", word),
+				Nearest: "racks=4,circuits=2"}
+		}
+		*to = n
+	}
+	if s.String() != text {
+		return Shape{}, &ShapeError{Shape: text, Why: "it says each of racks and circuits once, racks first",
+			Nearest: RackShape(max(s.Racks, s.Circuits+1, 2), max(s.Circuits, 1)).String()}
+	}
+	return s, nil
+}
+
+// checkRacks says what is wrong with a shape of racks, whichever fabric there is; empty for nothing.
+func (s Shape) checkRacks() string {
+	switch {
+	case s.Racks > mostSide || s.Circuits > mostSide:
+		return fmt.Sprintf("it has more than %d racks", mostSide)
+	case s.Circuits == 0 && s.Racks > 1:
+		return "its racks have no circuits"
+	case s.Circuits >= s.Racks:
+		return fmt.Sprintf("a rack has one circuit to each other at most, and it has %d others", s.Racks-1)
+	}
+	return ""
+}
+
 // Check returns an error of type *ShapeError unless the shape is a torus of cubes of that side or, if Twisted, a
 // twisted one.
 func (s Shape) Check(cube int) error {
+	if s.Racks > 0 {
+		return &ShapeError{Shape: s.String(), Why: "this fabric is a pod, and has cubes instead of racks",
+			Nearest: Box(cube, cube, 2*cube).String()}
+	}
 	for _, side := range s.Sides {
 		if side < 1 || side > mostSide {
 			return &ShapeError{Shape: s.String(), Why: fmt.Sprintf("side %d is not from 1 to %d", side, mostSide),

@@ -64,29 +64,7 @@ func (p *Pod) Occupied(all []Slice) *Pod {
 // changed.
 func (p *Pod) keep(s *Slice, lack Lack) bool {
 	swapped, gone := p.swapAway(s)
-	was := s.State == Ready || s.State == Incomplete
-	switch {
-	case gone && !was:
-		return s.become(Activating, CubeAway) || swapped
-	case gone:
-		return s.become(Incomplete, CubeAway) || swapped
-	case swapped && was:
-		s.become(Incomplete, SwappingCube)
-		return true
-	case swapped:
-		return true
-	case lack.Dark == 0:
-		return s.become(Ready, CircuitsLit)
-	case lack.Switch && was:
-		return s.become(Incomplete, SwitchAway)
-	case lack.Switch:
-		return s.become(Activating, SwitchAway)
-	case s.State == Ready || s.State == Incomplete && s.Reason != SwappingCube && s.Reason != Moving:
-		return s.become(Incomplete, CircuitDark)
-	case s.State == Activating:
-		return s.become(Activating, SettingCircuits)
-	}
-	return false
+	return s.keep(kept{swapped: swapped, gone: gone, awayReason: CubeAway, swapReason: SwappingCube}, lack)
 }
 
 // swapAway swaps the cubes of a slice that are away for spare ones, and reports whether it has any and whether some

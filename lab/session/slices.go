@@ -16,7 +16,7 @@ import (
 	"lightloom/southbound/hint"
 )
 
-// SliceStatus is a slice of a pod.
+// SliceStatus is a slice.
 type SliceStatus struct {
 	Name     string   `json:"name"`
 	Owner    string   `json:"owner,omitempty"`
@@ -25,7 +25,7 @@ type SliceStatus struct {
 	Reason   string   `json:"reason"`
 	Message  string   `json:"message,omitempty"`
 	Hosts    []string `json:"hosts,omitempty"` // of a slice of hosts
-	Cubes    []int32  `json:"cubes,omitempty"`
+	Cubes    []int32  `json:"cubes,omitempty"` // or racks, of a fabric that is no pod
 	Swaps    int32    `json:"swaps"`
 	Circuits int32    `json:"circuits"`
 	Dark     int32    `json:"dark"`
@@ -268,7 +268,7 @@ func (o SliceOptions) print(all []*apiv1.Slice) error {
 		}
 		return console.WriteJSON(o.Stdout, out)
 	}
-	t := console.NewTable(o.Stdout, "slice", "shape", "state", "reason", "cubes", "lit", "ready after", "owner")
+	t := console.NewTable(o.Stdout, "slice", "shape", "state", "reason", "cubes or racks", "lit", "ready after", "owner")
 	t.Right(6, 7)
 	for _, x := range all {
 		took := "–"

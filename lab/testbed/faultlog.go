@@ -22,6 +22,7 @@ import (
 type FaultLog struct {
 	Names    *fault.Names
 	striking sync.Mutex // one event at a time
+	circuits []southbound.Tag
 
 	mu     sync.Mutex
 	damage *fault.Damage
@@ -33,7 +34,7 @@ type FaultLog struct {
 // NewFaultLog returns the log of a fabric with that many replicas of a controller, with nothing failed.
 func NewFaultLog(f *topo.Fabric, replicas int) *FaultLog {
 	n := fault.NewNames(f, max(1, replicas))
-	return &FaultLog{Names: n, damage: fault.NewDamage(n)}
+	return &FaultLog{Names: n, damage: fault.NewDamage(n), circuits: southbound.CircuitTags(f)}
 }
 
 // faulty is a testbed that faults can be applied to.
@@ -98,7 +99,7 @@ func (l *FaultLog) Cut(link pathmap.LinkID) bool {
 
 // Applied notes that rules have become effective, unless they are a circuit's alone.
 func (l *FaultLog) Applied(at time.Duration, a device.Applied) {
-	circuit := func(t southbound.Tag) bool { return t == southbound.TagCircuit }
+	circuit := func(t southbound.Tag) bool { return slices.Contains(l.circuits, t) }
 	if !a.Replace && !slices.ContainsFunc(a.Set, func(r southbound.Rule) bool { return !circuit(r.Tag) }) &&
 		!slices.ContainsFunc(a.Drop, func(m southbound.Match) bool { return !circuit(m.Tag) }) {
 		return

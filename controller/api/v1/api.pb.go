@@ -4671,7 +4671,7 @@ type Slice struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Owner string                 `protobuf:"bytes,2,opt,name=owner,proto3" json:"owner,omitempty"`
-	// Sides in nodes, as 4x4x8 or 4x4x8_twisted.
+	// Sides in nodes, as 4x4x8 or 4x4x8_twisted; of a fabric that is no pod racks, as racks=4,circuits=2.
 	Shape string `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
 	// Pending, Activating, Ready, Incomplete or Failed.
 	State string `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
@@ -4679,9 +4679,9 @@ type Slice struct {
 	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
 	// For people. Of one that waits, only GetSlice tells.
 	Message string `protobuf:"bytes,6,opt,name=message,proto3" json:"message,omitempty"`
-	// Cubes that it has, ascending.
+	// Cubes that it has, ascending; of a fabric that is no pod racks, around the ring.
 	Cubes []int32 `protobuf:"varint,7,rep,packed,name=cubes,proto3" json:"cubes,omitempty"`
-	// Cubes that were swapped for others.
+	// Cubes or racks that were swapped for others.
 	Swaps int32 `protobuf:"varint,8,opt,name=swaps,proto3" json:"swaps,omitempty"`
 	// Circuits that it has, and those of them that have no light.
 	Circuits int32 `protobuf:"varint,9,opt,name=circuits,proto3" json:"circuits,omitempty"`
@@ -4855,11 +4855,11 @@ type CreateSliceRequest struct {
 	// Small letters, digits, hyphens and dots.
 	Name  string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	Shape string `protobuf:"bytes,3,opt,name=shape,proto3" json:"shape,omitempty"`
-	// Where to place it, x-major, one cube after the other; empty: wherever there is room.
+	// Where to place it, x-major, one cube after the other, or racks; empty: wherever there is room.
 	Cubes []int32 `protobuf:"varint,4,rep,packed,name=cubes,proto3" json:"cubes,omitempty"`
 	// Who asks, for people to read.
 	Owner string `protobuf:"bytes,5,opt,name=owner,proto3" json:"owner,omitempty"`
-	// In place of shape and cubes, of a fabric that is no pod: names of hosts, whose racks circuits join to a ring.
+	// In place of cubes, of a fabric that is no pod: names of hosts, whose racks circuits join. Without a shape to a ring.
 	Hosts         []string `protobuf:"bytes,6,rep,name=hosts,proto3" json:"hosts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -31,7 +31,8 @@ func parts(t testing.TB) map[string]filler {
 	}
 	return map[string]filler{"bvn": BvN(), "solstice": Solstice(), "eclipse": Eclipse(), "edmonds": Edmonds(),
 		"edmonds-backlog": Edmonds().FromBacklog(),
-		"rotor":           Rotor(), "rotor-vlb": RotorVLB{}, "static": Static{}, "phases": &Phases{}, "schedule": FromFile(s)}
+		"rotor":           Rotor(), "rotor-vlb": RotorVLB{}, "static": Static{}, "phases": &Phases{},
+		"topology": &Topology{}, "topology-balanced": &Topology{Groups: 2}, "schedule": FromFile(s)}
 }
 
 func ask(f filler, v *controller.View) *controller.Plan {
@@ -100,6 +101,8 @@ func TestSameDemand(t *testing.T) {
 		"rotor": "0>1 0-100, 1>2 0-100, 0>2 100-200",
 		// The heaviest matching, for an hour.
 		"static": "0>1 0-3600000, 1>2 0-3600000",
+		// As static: the least is left without a circuit.
+		"topology": "0>1 0-3600000, 1>2 0-3600000",
 		// 1>2 is never due.
 		"schedule": "0>1 0-100, 0>2 100-200",
 	} {

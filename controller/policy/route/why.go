@@ -3,6 +3,7 @@ package route
 import (
 	"lightloom/controller"
 	"lightloom/controller/anneal"
+	"lightloom/controller/topoeng"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -21,10 +22,18 @@ type Why struct {
 	Slot *SlotWhy // why a task took a slot, or nil
 
 	Multihop *MultihopWhy // of all host flows from one rack to another, or nil
+	Topology *TopologyWhy // why circuits move, or stay; nil for others
 
 	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed
 	// together, Coflow being the first of theirs
 	Proof *Proof
+}
+
+// TopologyWhy is why circuits over all switches move, or stay: how much demand has none, in seconds of a circuit, how
+// many circuits that stand are disturbed, and what that gains.
+type TopologyWhy struct {
+	Left, Disturbed topoeng.Certificate
+	Decision        topoeng.Decision
 }
 
 // SlotWhy is why a scheduler of slots gave a task of a job its slot.

@@ -216,7 +216,8 @@ func (o *Founded) replace(next *controller.FabricChange, f *topo.Fabric, records
 	}
 	before := next.Devices
 	next.Devices = slices.Clone(before)
-	for _, text := range records {
+	named := map[string]int{}
+	for i, text := range records {
 		d, err := inventory.ParseRecord(text)
 		if err != nil {
 			return err
@@ -225,6 +226,11 @@ func (o *Founded) replace(next *controller.FabricChange, f *topo.Fabric, records
 		if !known {
 			return fmt.Errorf("replace %q: no switch is called so: lightloom status lists them", d.Name)
 		}
+		if first, twice := named[d.Name]; twice {
+			return fmt.Errorf("replace %q: records %d and %d are both called so: give each switch one record, by its own name",
+				d.Name, first+1, i+1)
+		}
+		named[d.Name] = i
 		next.Devices = slices.DeleteFunc(next.Devices,
 			func(r controller.DeviceRecord) bool { return r.Node == n })
 		next.Devices = append(next.Devices, controller.DeviceRecord{Node: n, Record: text})

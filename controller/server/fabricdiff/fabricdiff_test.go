@@ -119,3 +119,27 @@ func TestRackRefusals(t *testing.T) {
 		})
 	}
 }
+
+// TestTwoOfOneName: two optical switches under one name are refused, and not one taken for the other.
+func TestTwoOfOneName(t *testing.T) {
+	s, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,ocses=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := topo.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inv, err := inventory.Parse("inv.yaml", []byte("devices: {tor0: \"a:1\", tor1: \"a:2\", spine0: \"a:3\", "+
+		"ocs0: \"a:4\", ocs1: \"a:5\"}\nagents: {h0-0: \"h:1\", h1-0: \"h:2\"}\n"), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &fabricdiff.Founded{Fabric: f, Policy: "fair", Devices: inv.Devices, Agents: inv.Sites(f)}
+	const want = `replace "ocs1": records 1 and 2 are both called so: give each switch one record, by its own name`
+	_, err = o.Described(controller.FabricChange{}, &apiv1.FabricDescription{
+		Devices: []string{"name: ocs1\naddress: a:6\nprofile: ocp\n", "name: ocs1\naddress: a:7\nprofile: ocp\n"}})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

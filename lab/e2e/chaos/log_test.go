@@ -129,6 +129,9 @@ func (s *seat) catchUp(to int) {
 			w.fail("replica %d: apply entry %d: %v", s.place, s.applied+1, err)
 		}
 		s.applied++
+		if w.slicer != nil {
+			w.slicer.owned(s.state)
+		}
 		if s.applied%snapshots != 0 {
 			continue
 		}

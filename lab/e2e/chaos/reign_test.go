@@ -193,7 +193,8 @@ func (r *reign) act(a *loop.Actions, through uint64, now, wake time.Duration) {
 		}
 	}
 	switch {
-	case wake == now || len(r.in.Jobs)+len(r.in.Events)+len(r.in.Devices)+len(r.in.Seen)+len(r.in.Done)+len(r.claims) > 0:
+	case wake == now || len(r.in.Jobs)+len(r.in.Slices)+len(r.in.Events)+len(r.in.Devices)+len(r.in.Seen)+
+		len(r.in.Done)+len(r.claims) > 0:
 		r.plan(10 * time.Microsecond)
 	case wake != southbound.Never:
 		r.plan(wake - r.clock())

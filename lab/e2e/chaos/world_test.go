@@ -43,6 +43,7 @@ type world struct {
 	faults  weather
 	history history
 	found   []string // what must never happen, and did
+	slicer  *slicer  // nil: nobody asks for slices
 }
 
 const (
@@ -175,6 +176,9 @@ func (w *world) begin(faulty time.Duration) {
 	}
 	w.elect()
 	w.faults.begin(w, faulty)
+	if w.slicer != nil {
+		w.slicer.begin(faulty)
+	}
 }
 
 // ended reports whether every job has ended on every replica.
@@ -193,6 +197,9 @@ func (w *world) unprogrammed() string {
 	r := w.log.chosen
 	if r == nil || r.over {
 		return "no replica leads"
+	}
+	if w.slicer != nil && w.slicer.unsettled() != "" {
+		return w.slicer.unsettled()
 	}
 	circuits := make([]southbound.Port, w.fabric.OCSPorts())
 	for in := range circuits {

@@ -55,7 +55,7 @@ func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string,
 	conf.Net, conf.Now, conf.Congestion = n, clock, n.Settings().Congestion
 	conf.FenceFile = filepath.Join(fences, inventory.AgentName)
 	if o.Reservations || o.Rules.PerHostFlow != "" {
-		p.watch = newWatch()
+		p.watch = newWatch(southbound.CircuitTags(f))
 		conf.Watch = p.watch
 	}
 	if p.Agent, err = hostagent.New(conf); err != nil {

@@ -22,6 +22,8 @@ import (
 
 // watch records what the host flows of a run really had left, and what TCP did to them. The agent tells it.
 type watch struct {
+	circuits []southbound.Tag
+
 	mu      sync.Mutex
 	flows   map[southbound.HostFlowKey]*watched
 	retired []outcome.HostFlow
@@ -42,7 +44,9 @@ type reading struct {
 
 var _ hostagent.Watch = (*watch)(nil)
 
-func newWatch() *watch { return &watch{flows: map[southbound.HostFlowKey]*watched{}} }
+func newWatch(circuits []southbound.Tag) *watch {
+	return &watch{flows: map[southbound.HostFlowKey]*watched{}, circuits: circuits}
+}
 
 // Left implements hostagent.Watch.
 func (w *watch) Left(now time.Duration, f hostagent.HostFlowLeft) {
@@ -55,7 +59,7 @@ func (w *watch) Left(now time.Duration, f hostagent.HostFlowLeft) {
 	}
 	if f.Tag != x.Tag {
 		x.Tag = f.Tag
-		if f.Tag == southbound.TagCircuit {
+		if slices.Contains(w.circuits, f.Tag) {
 			x.steered = append(x.steered, now)
 		}
 	}

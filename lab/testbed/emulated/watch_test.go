@@ -13,16 +13,16 @@ import (
 // TestWatchedLeft: between two readings what is left lies on the line between them.
 func TestWatchedLeft(t *testing.T) {
 	const ms = time.Millisecond
-	w := newWatch()
+	w := newWatch([]southbound.Tag{southbound.TagCircuit, southbound.PathTag(2)})
 	key := southbound.HostFlowKey{Coflow: 3, Row: 1}
 	left := func(at time.Duration, tag southbound.Tag, n int64) {
 		w.Left(at, hostagent.HostFlowLeft{HostFlowKey: key, Src: 1, Dst: 2, Tag: tag, Size: 1000, Left: n})
 	}
 	left(10*ms, 1, 1000)
 	left(20*ms, 1, 900)
-	left(25*ms, southbound.TagCircuit, 900)
-	left(30*ms, southbound.TagCircuit, 400)
-	left(40*ms, southbound.TagCircuit, 0)
+	left(25*ms, southbound.PathTag(2), 900) // another circuit of a pod
+	left(30*ms, southbound.PathTag(2), 400)
+	left(40*ms, southbound.PathTag(2), 0)
 	for _, tc := range []struct {
 		name string
 		at   time.Duration

@@ -181,7 +181,7 @@ func TestCircuitPoliciesBesidePackets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"solstice", "eclipse", "bvn", "edmonds", "edmonds-backlog",
-		"rotor", "static",
+		"rotor", "static", "topology",
 		"schedule:" + file} {
 		t.Run(strings.TrimSuffix(name, file), func(t *testing.T) {
 			s := labtest.Demo(t, 2, "random+ecmp+"+name)

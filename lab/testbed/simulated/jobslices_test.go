@@ -182,7 +182,7 @@ func TestJobSlicesRefused(t *testing.T) {
 		{smallPod, sliceJob("j", "4x4x4_twisted", 8, time.Second), "nearest: 2x4x4_twisted"},
 		{smallPod, sliceJob("j", "2x2x2", 16, time.Second), "its tasks take 32 slots of 2 a node: ask for 16 nodes or more"},
 		{smallPod, incremental, "leave one out"},
-		{fourOCSes, sliceJob("j", "2x2x2", 4, time.Second), "this fabric is no pod: leave slice out"},
+		{fourOCSes, sliceJob("j", "2x2x2", 4, time.Second), "has racks instead of cubes; nearest: racks=2,circuits=1"},
 	} {
 		err := tc.job.CheckOn(fabricOf(t, tc.fabric))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
