@@ -40,7 +40,7 @@ func Short(s string) string {
 
 // escape escapes what is not to be shown, but for the characters of except.
 func escape(s, except string) string {
-	if !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) && !strings.ContainsRune(except, r) }) {
+	if isPrintableASCII(s) || !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) && !strings.ContainsRune(except, r) }) {
 		return s
 	}
 	var b strings.Builder
@@ -56,6 +56,16 @@ func escape(s, except string) string {
 		}
 	}
 	return b.String()
+}
+
+// isPrintableASCII is true of nearly all cells of a large report, each of which is looked at.
+func isPrintableASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // hidden reports whether a character has no picture of its own: controls, those that set the direction
