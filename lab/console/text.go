@@ -40,7 +40,8 @@ func Short(s string) string {
 
 // escape escapes what is not to be shown, but for the characters of except.
 func escape(s, except string) string {
-	if isPrintableASCII(s) || !strings.ContainsFunc(s, func(r rune) bool { return hidden(r) && !strings.ContainsRune(except, r) }) {
+	escaped := func(r rune) bool { return hidden(r) && !strings.ContainsRune(except, r) }
+	if isPrintableASCII(s) || !strings.ContainsFunc(s, escaped) {
 		return s
 	}
 	var b strings.Builder
