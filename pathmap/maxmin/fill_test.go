@@ -9,14 +9,19 @@ import (
 )
 
 // TestFillLikeFromTheGround: the level that a link is filled to does not depend on the level that it has.
-// Levels are so small that many are equal and divisions leave a rest.
+// Levels are so small that many are equal and divisions leave a rest, or so large that what classes have elsewhere adds
+// up to more than 64 bits hold.
 func TestFillLikeFromTheGround(t *testing.T) {
 	kept := 0
 	for seed := range tries.Of[uint64](2000, 20000) {
 		rng := rand.New(rand.NewPCG(seed, 46))
 		n := 2 + rng.IntN(6)
 		s := newLevels(make([]float64, n))
-		for i := range int32(1 + rng.IntN(12)) {
+		classes, most, room := 12, int64(12), int64(60)
+		if seed%2 == 1 {
+			classes, most, room = 24, 1<<60, 1<<61
+		}
+		for i := range int32(1 + rng.IntN(classes)) {
 			links := make([]pathmap.LinkID, 0, n)
 			for _, l := range rng.Perm(n)[:1+rng.IntN(n)] {
 				links = append(links, pathmap.LinkID(l))
@@ -28,10 +33,10 @@ func TestFillLikeFromTheGround(t *testing.T) {
 			if rng.IntN(8) == 0 {
 				return unheld
 			}
-			return rng.Int64N(12)
+			return rng.Int64N(most)
 		}
 		for l := range int32(n) {
-			s.level[l], s.links[l].cap = draw(), rng.Int64N(60)
+			s.level[l], s.links[l].cap = draw(), rng.Int64N(room)
 		}
 		for l := range int32(n) {
 			s.fill(l) // lists the sharers

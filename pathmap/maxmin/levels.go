@@ -251,11 +251,16 @@ func (s *Levels) fill(l int32) int64 {
 	// Mostly the same classes are held back elsewhere as at the level that the link has.
 	at, left, open := s.level[l], x.cap, x.total
 	most, least := int64(-1), int64(unheld) // of the levels below at, and of the others
+	more := false                           // those below at have more than the link: its own level is too high
 	for i := range on {
 		held, flows := s.elsewhere(l, &on[i]), int64(on[i].flows)
 		s.rows[i] = sharer{held, flows}
 		if held < at {
-			left -= held * flows
+			over, has := bits.Mul64(uint64(held), uint64(flows))
+			if more = more || over > 0 || has > uint64(left); more {
+				continue
+			}
+			left -= int64(has)
 			open -= flows
 			most = max(most, held)
 		} else {
@@ -263,7 +268,7 @@ func (s *Levels) fill(l int32) int64 {
 		}
 	}
 	// A set of classes with a level next to the link's own could be one of two that follow from themselves.
-	if open > 0 {
+	if open > 0 && !more {
 		if level := left / open; most+x.total < level && level < least {
 			return level
 		}
