@@ -74,7 +74,7 @@ func TestWhatComesAgainTakesNothingBack(t *testing.T) {
 		if err != nil || !took.Success {
 			t.Errorf("entry %d of %d again: %+v, %v", ends+1, at, took, err)
 		}
-		if now := follower.raft.AppliedIndex(); now != at {
+		if now := follower.raft.AppliedIndex(); now < at { // it may have gone on: the leader adds entries of its own
 			t.Errorf("the replica went from %d to %d", at, now)
 		}
 		fill(1)
