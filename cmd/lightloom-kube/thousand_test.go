@@ -7,10 +7,17 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"lightloom/cmd/lightloom-kube/gating"
 )
 
 // counter counts requests to an API server on their way.
@@ -22,6 +29,8 @@ type counter struct {
 func (c *counter) count(r *http.Request) {
 	what := r.Method
 	switch q := r.URL.Query(); {
+	case q.Get("sendInitialEvents") == "true": // a watch that begins with all that there is
+		what = "list or get"
 	case r.Method == http.MethodGet && q.Get("watch") != "":
 		what = "watch"
 	case r.Method == http.MethodGet && strings.Contains(r.URL.Path, "/leases/"):
@@ -64,9 +73,9 @@ func TestThousand(t *testing.T) {
 	for i := range jobs {
 		s.job(fmt.Sprintf("q%d", i), 1, map[string]string{lasts: "5s"})
 	}
-	await(t, "all to be told why they wait", func() bool { reason, _ := s.reason("q999"); return reason != "" })
+	await(t, "all to be told why they wait", func() bool { return s.told() == jobs })
 	lists, patches := c.of("list or get"), c.of("PATCH")
-	const while = 30 * time.Second
+	const while = 30 * time.Second // that nothing is listed is told by no event
 	select {
 	case <-time.After(while):
 	case <-t.Context().Done():
@@ -79,4 +88,21 @@ func TestThousand(t *testing.T) {
 	if lists > 20 || c.of("PATCH") == 0 {
 		t.Errorf("%v", c.all)
 	}
+}
+
+// told returns how many Jobs have a pod that says why it waits, or that it does not.
+func (s *servers) told() int {
+	s.Helper()
+	l, err := s.admin.core.Pods("default").List(s.Context(), metav1.ListOptions{ResourceVersion: "0"})
+	if err != nil {
+		s.Fatal(err)
+	}
+	jobs := map[string]bool{}
+	for i := range l.Items {
+		p := &l.Items[i]
+		if slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == gating.Condition }) {
+			jobs[p.Labels[batchv1.JobNameLabel]] = true
+		}
+	}
+	return len(jobs)
 }
