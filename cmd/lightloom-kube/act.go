@@ -50,8 +50,9 @@ func (c *controller) pass(ctx context.Context, now time.Time) error {
 		errs = append(errs, c.word(ctx, &plan.Words[i]))
 	}
 	if away == nil {
-		errs = append(errs, c.serveSlices(ctx, w), c.serveChecks(ctx, w), c.markNodes(ctx, w))
+		errs = append(errs, c.serveSlices(ctx, w), c.markNodes(ctx, w))
 	}
+	errs = append(errs, c.serveChecks(ctx, w)) // quota is given back in time also while the controller is away
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -27,6 +27,7 @@ import (
 
 	"lightloom/cmd/lightloom-kube/gating"
 	"lightloom/cmd/lightloom-kube/northbound"
+	"lightloom/cmd/lightloom-kube/slicing"
 )
 
 // controller keeps Jobs and slices in line, in passes: each looks at all that there is, decides and does it. What it
@@ -37,15 +38,17 @@ type controller struct {
 	north *northbound.Client
 	say   func(format string, args ...any)
 
-	jobs, pods, nodes, slices cache.SharedIndexInformer
-	checks, workloads         cache.SharedIndexInformer // Kueue's; nil without --kueue
+	jobs, pods, nodes cache.SharedIndexInformer
+	sliced            cache.SharedIndexInformer // Slices; nil without --slices
+	checks, workloads cache.SharedIndexInformer // Kueue's; nil without --kueue
 
 	wake   chan struct{}
 	events record.EventRecorder
 
 	mu      sync.Mutex
-	gone    map[string]bool   // slices of Jobs that were seen to go
-	refused map[string]string // what the controller has said to requests for Slices that it refused
+	gone    map[string]bool            // slices of Jobs that were seen to go
+	refused map[string]slicing.Refusal // requests for Slices, by their names
+	invalid map[string]string          // what the API server has said to Slices of workloads, by their names
 
 	leftJobs, leftSlices left // slices without a Job, or Slice
 	leftWorkloads        left // Slices without a workload
@@ -107,7 +110,8 @@ func (c *controller) lead(ctx context.Context) error {
 func (c *controller) run(ctx context.Context) error {
 	c.wake, c.gone = make(chan struct{}, 1), map[string]bool{}
 	c.leftJobs, c.leftSlices, c.leftWorkloads = left{}, left{}, left{}
-	c.refused, c.told = map[string]string{}, map[string]string{}
+	c.refused, c.invalid = map[string]slicing.Refusal{}, map[string]string{}
+	c.told = map[string]string{}
 	broadcaster := record.NewBroadcaster(record.WithContext(ctx))
 	defer broadcaster.Shutdown()
 	broadcaster.StartRecordingToSink(&typed.EventSinkImpl{Interface: c.kube.core.Events("")})
@@ -174,8 +178,11 @@ func (c *controller) watch(ctx context.Context, until *sync.WaitGroup) error {
 	core := c.kube.core.RESTClient()
 	c.jobs = c.inform(c.kube.batch.RESTClient(), "jobs", &batchv1.Job{})
 	c.pods, c.nodes = c.inform(core, "pods", &corev1.Pod{}), c.inform(core, "nodes", &corev1.Node{})
-	c.slices = c.follow(sliceResource)
-	all := []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes, c.slices}
+	all := []cache.SharedIndexInformer{c.jobs, c.pods, c.nodes}
+	if c.slices {
+		c.sliced = c.follow(sliceResource)
+		all = append(all, c.sliced)
+	}
 	if c.kueue {
 		c.checks, c.workloads = c.follow(checkResource), c.follow(workloadResource)
 		all = append(all, c.checks, c.workloads)
@@ -189,7 +196,7 @@ func (c *controller) watch(ctx context.Context, until *sync.WaitGroup) error {
 			text := "watch the API server: " + err.Error()
 			if apierrors.IsNotFound(err) {
 				text = "the cluster has no Kueue of API v1beta2, which --kueue asks for"
-				if i == c.slices {
+				if i == c.sliced {
 					text = "the cluster has no Slices: kubectl apply -k deploy adds them"
 				}
 			}

@@ -143,6 +143,7 @@ func TestOptions(t *testing.T) {
 		{"--socket a --server b:1", "name the Lightloom controller"},
 		{"--socket a more", `"more"`},
 		{"--socket a --lease 1ms", "below a second"},
+		{"--socket a --kueue --labels=false", "leave out --labels=false"},
 		{"--server a", "no address"},
 		{"--server a:1", "write --keys FILE"},
 	} {

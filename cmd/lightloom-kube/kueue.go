@@ -25,20 +25,26 @@ var (
 
 // serveChecks does what is due for Kueue's workloads that have our admission check.
 func (c *controller) serveChecks(ctx context.Context, w *gating.World) error {
-	if c.checks == nil || !c.checks.HasSynced() || !c.workloads.HasSynced() || !c.slices.HasSynced() {
+	if c.checks == nil || !c.checks.HasSynced() || !c.workloads.HasSynced() || !c.sliced.HasSynced() {
 		return nil
 	}
-	in := &admission.World{Now: w.Now, Patient: c.quota}
+	in := &admission.World{Now: w.Now, Patient: c.quota, Away: w.Away, Invalid: c.invalid, Unread: map[string]bool{}}
 	in.Cubes, in.Size = gating.Cubes(w)
-	var err1, err2, err3 error
-	in.Checks, err1 = decoded[admission.Check](c.checks)
-	in.Workloads, err2 = decoded[admission.Workload](c.workloads)
-	in.Slices, err3 = decoded[slicing.Slice](c.slices)
-	if err := errors.Join(err1, err2, err3); err != nil {
-		return err
+	checks, unread, err1 := decoded[admission.Check](c.checks)
+	workloads, unread2, err2 := decoded[admission.Workload](c.workloads)
+	all, unread3, _ := decoded[slicing.Slice](c.sliced) // what is wrong with these is said where they are served
+	in.Checks, in.Workloads, in.Slices = checks, workloads, all
+	for _, u := range unread2 {
+		in.Unread[string(u.GetUID())] = true
 	}
-	p := admission.Decide(in)
-	var errs []error
+	for _, u := range unread3 {
+		in.Unread[u.GetName()] = true
+	}
+	p, errs := admission.Decide(in), []error{err1, err2}
+	clear(c.invalid) // it was used
+	if len(unread) > 0 {
+		p.Delete = nil // it can be ours, and that of any workload
+	}
 	for _, k := range p.Activate {
 		errs = append(errs, c.patch(ctx, checkResource, &k.ObjectMeta, map[string]any{"status": k.Status}, "status"))
 	}
@@ -81,19 +87,24 @@ func (c *controller) createSlice(ctx context.Context, s *slicing.Slice) error {
 		return err
 	}
 	_, err = c.kube.others.Resource(sliceResource).Create(ctx, u, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	switch {
+	case apierrors.IsInvalid(err):
+		c.invalid[s.Name] = err.Error() // the next pass refuses its workload
+		c.rouse()
+		return nil
+	case err != nil && !apierrors.IsAlreadyExists(err):
 		return fmt.Errorf("create Slice %s: %w", s.Name, err)
 	}
 	return nil
 }
 
-// set says what becomes of a workload. Only what is said of our check is applied: others write beside it.
+// set says what becomes of a workload. Only what is said of our checks is applied: others write beside it.
 func (c *controller) set(ctx context.Context, a admission.Answer) error {
 	w, yes := a.Workload, true
 	text, err := json.Marshal(map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "Workload",
 		"metadata": map[string]any{"name": w.Name, "namespace": w.Namespace, "uid": w.UID,
 			"resourceVersion": w.ResourceVersion},
-		"status": map[string]any{"admissionChecks": []admission.State{a.State}}})
+		"status": map[string]any{"admissionChecks": a.States}})
 	if err != nil {
 		return err
 	}
@@ -105,7 +116,9 @@ func (c *controller) set(ctx context.Context, a admission.Answer) error {
 	case err != nil:
 		return fmt.Errorf("set check of workload %s/%s: %w", w.Namespace, w.Name, err)
 	}
-	c.say("check %s of workload %s/%s is %s: %s", a.State.Name, w.Namespace, w.Name, a.State.State, a.State.Message)
+	for _, s := range a.States {
+		c.say("check %s of workload %s/%s is %s: %s", s.Name, w.Namespace, w.Name, s.State, s.Message)
+	}
 	return nil
 }
 
@@ -115,11 +128,8 @@ func (c *controller) markNodes(ctx context.Context, w *gating.World) error {
 		return nil
 	}
 	names := map[string]string{}
-	if c.slices.HasSynced() {
-		all, err := decoded[slicing.Slice](c.slices)
-		if err != nil {
-			return err
-		}
+	if c.sliced != nil && c.sliced.HasSynced() {
+		all, _, _ := decoded[slicing.Slice](c.sliced) // what is wrong with some is said where they are served
 		for _, s := range all {
 			names[slicing.Name(s.UID)] = s.Name
 		}
@@ -128,10 +138,11 @@ func (c *controller) markNodes(ctx context.Context, w *gating.World) error {
 	if len(all) == 0 {
 		return nil
 	}
-	if err := c.mark(ctx, all[0]); err != nil {
-		return err // what is not allowed for one is not for others
+	first := c.mark(ctx, all[0])
+	if apierrors.IsForbidden(first) {
+		return first // what is not allowed for one is not for others
 	}
-	return each(all[1:], func(m gating.Mark) error { return c.mark(ctx, m) })
+	return errors.Join(first, each(all[1:], func(m gating.Mark) error { return c.mark(ctx, m) }))
 }
 
 // mark changes a node's labels as they were seen.

@@ -88,15 +88,24 @@ func (s *servers) status(t *testing.T, name string, status map[string]any) {
 // check returns what our check says of a workload.
 func (s *servers) check(t *testing.T, name string) (out admission.State) {
 	t.Helper()
+	all := s.checksOf(t, name)
+	if len(all) != 1 {
+		t.Fatalf("%+v", all)
+	}
+	return all[0]
+}
+
+func (s *servers) checksOf(t *testing.T, name string) []admission.State {
+	t.Helper()
 	u, err := s.admin.others.Resource(workloadResource).Namespace("default").Get(t.Context(), name, metav1.GetOptions{})
 	w := &admission.Workload{}
 	if err == nil {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, w)
 	}
-	if err != nil || len(w.Status.Checks) != 1 {
-		t.Fatalf("%v: %+v", err, w.Status.Checks)
+	if err != nil {
+		t.Fatal(err)
 	}
-	return w.Status.Checks[0]
+	return w.Status.Checks
 }
 
 // relabelled counts how often labels of each node change, until the context ends.
@@ -209,6 +218,38 @@ func TestKueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		gone(t)
+	})
+	t.Run("two checks of ours say the same, and a Slice stays until evicted pods are gone", func(t *testing.T) {
+		_, err := s.admin.others.Resource(checkResource).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": map[string]any{"name": "another"},
+			"spec": map[string]any{"controllerName": admission.Controller}}}, metav1.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		another := pending()
+		another["name"] = "another"
+		name := s.workload(t, "jobset", func(o map[string]any) {
+			now(o)
+			rename(o, "evicted")
+			_ = unstructured.SetNestedSlice(o, []any{pending(), another}, "status", "admissionChecks")
+		})
+		await(t, "both checks to be Ready", func() bool {
+			all := s.checksOf(t, name)
+			return len(all) == 2 && all[0].State == admission.Ready && all[1].State == admission.Ready &&
+				len(all[0].Selected) == 1 && len(all[1].Selected) == 1
+		})
+		slice := s.checksOf(t, name)[0].Selected[0].NodeSelector[gating.SliceLabel]
+		s.status(t, name, map[string]any{"conditions": []any{condition("QuotaReserved"), condition("Evicted")},
+			"admissionChecks": []any{pending(), another}})
+		later := s.workload(t, "placed", func(o map[string]any) { now(o); rename(o, "later") })
+		is(t, later, admission.Ready) // so that the eviction was seen
+		if x := s.readSlice(slice); x == nil || x.DeletionTimestamp != nil {
+			t.Errorf("its Slice is gone: %+v", x)
+		}
+		s.status(t, name, map[string]any{"conditions": []any{condition("Evicted")}, "admission": nil})
+		await(t, "its Slice to go", func() bool { return s.readSlice(slice) == nil })
+		s.status(t, later, map[string]any{"conditions": []any{condition("QuotaReserved"), condition("Finished")}})
 		gone(t)
 	})
 	t.Run("a shape that can never be", func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Command lightloom-kube has the pods of Kubernetes' Jobs start on hosts that circuits join, and serves Slices. It
+// Command lightloom-kube has the pods of Kubernetes' Jobs start on hosts that circuits join, and can serve Slices. It
 // watches Jobs, pods, nodes and Slices, asks a Lightloom controller for slices, pins gated pods to their hosts and
 // removes the gate. It keeps nothing of its own: it can be killed at any time, and several can wait to take its
 // place.
@@ -42,6 +42,7 @@ type options struct {
 	starve    time.Duration
 	lease     time.Duration
 	settle    time.Duration
+	slices    bool
 	kueue     bool
 	quota     time.Duration
 	labels    bool
@@ -64,7 +65,9 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.DurationVar(&o.lease, "lease", 15*time.Second, "after how long another one takes over from one that is dead")
 	f.DurationVar(&o.settle, "settle", 10*time.Second,
 		"how long a slice is kept whose Job or Slice was never seen")
-	f.BoolVar(&o.kueue, "kueue", false, "serve Kueue's admission checks whose controllerName is "+admission.Controller)
+	f.BoolVar(&o.slices, "slices", false, "serve Slices of accelerator.gke.io, in a cluster where nobody else does")
+	f.BoolVar(&o.kueue, "kueue", false,
+		"serve Kueue's admission checks whose controllerName is "+admission.Controller+", and Slices")
 	f.DurationVar(&o.quota, "kueue-patience", 5*time.Minute,
 		"how long a workload keeps its quota while its circuits are not there; 0: for ever")
 	f.BoolVar(&o.labels, "labels", true, "label nodes with the rack, cube and slice that they are of")
@@ -78,7 +81,10 @@ func parse(args []string, out io.Writer) (o options, err error) {
 		return o, errors.New("name the Lightloom controller: --server HOST:PORT --keys FILE, or --socket PATH")
 	case o.lease < time.Second:
 		return o, fmt.Errorf("--lease %v is below a second", o.lease)
+	case o.kueue && !o.labels:
+		return o, errors.New("--kueue has pods find their Slice by labels of nodes: leave out --labels=false")
 	}
+	o.slices = o.slices || o.kueue
 	return o, nil
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,32 +36,40 @@ func (c *controller) follow(of schema.GroupVersionResource) cache.SharedIndexInf
 	}, &unstructured.Unstructured{}, 0, cache.Indexers{})
 }
 
-// decoded returns the objects of such a resource, with those fields that are used.
-func decoded[T any](i cache.SharedIndexInformer) (out []*T, err error) {
-	for _, u := range listed[*unstructured.Unstructured](i) {
+// decoded returns the objects of such a resource, with those fields that are used. Those that cannot be read are bad,
+// and err says why, in the order of their names.
+func decoded[T any](i cache.SharedIndexInformer) (out []*T, bad []*unstructured.Unstructured, err error) {
+	all := slices.SortedFunc(slices.Values(listed[*unstructured.Unstructured](i)),
+		func(a, b *unstructured.Unstructured) int {
+			return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+		})
+	var errs []error
+	for _, u := range all {
 		t := new(T)
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(u.Object, t); err != nil {
-			return nil, fmt.Errorf("read %s %s: %w", u.GetKind(), u.GetName(), err)
+			bad, errs = append(bad, u), append(errs, fmt.Errorf("read %s %s: %w", u.GetKind(), u.GetName(), err))
+			continue
 		}
 		out = append(out, t)
 	}
-	return out, nil
+	return out, bad, errors.Join(errs...)
 }
 
 // serveSlices does what is due for Slices. Where the cluster has no such resource there is nothing to do.
 func (c *controller) serveSlices(ctx context.Context, w *gating.World) error {
-	if !c.slices.HasSynced() {
+	if c.sliced == nil || !c.sliced.HasSynced() {
 		return nil
 	}
-	all, err := decoded[slicing.Slice](c.slices)
-	if err != nil {
-		return err
+	all, bad, err := decoded[slicing.Slice](c.sliced)
+	var unread []types.UID
+	for _, u := range bad {
+		unread = append(unread, u.GetUID())
 	}
 	c.forget(all)
 	p := slicing.Decide(&slicing.World{Now: w.Now, Slices: all, Hosts: w.Hosts, There: w.Slices, Owner: c.owner,
-		Refused: c.refused})
+		Refused: c.refused, Unread: unread})
 	p.Free = append(p.Free, c.leftSlices.abandoned(p.Orphans, w.Now, c.settle)...)
-	return errors.Join(
+	return errors.Join(err,
 		each(p.Hold, func(s *slicing.Slice) error {
 			return c.finalize(ctx, s, append(slices.Clone(s.Finalizers), slicing.Finalizer))
 		}),
@@ -83,7 +92,7 @@ func (c *controller) forget(all []*slicing.Slice) {
 	for _, s := range all {
 		there[slicing.Name(s.UID)] = true
 	}
-	maps.DeleteFunc(c.refused, func(name, _ string) bool { return !there[name] })
+	maps.DeleteFunc(c.refused, func(name string, _ slicing.Refusal) bool { return !there[name] })
 }
 
 // each does something with each of several, with some of them at a time: hundreds of Slices can come at once.
@@ -109,19 +118,24 @@ func (c *controller) freeSlice(ctx context.Context, name string) error {
 	return nil
 }
 
-// askSlice asks for a Slice's slice. What was refused is asked for again by the next one that leads alone.
+// askSlice asks for a Slice's slice.
 func (c *controller) askSlice(ctx context.Context, r northbound.Request) error {
 	x, err := c.north.Create(ctx, r)
 	switch {
 	case northbound.IsInvalid(err):
 		c.mu.Lock()
-		c.refused[r.Name] = err.Error()
+		c.refused[r.Name] = slicing.Refusal{Message: err.Error(), At: time.Now()}
 		c.mu.Unlock()
 		c.rouse()
 		return nil
 	case err != nil:
 		return fmt.Errorf("ask for slice %s: %w", r.Name, err)
+	case x.Owner != r.Owner:
+		return fmt.Errorf("ask for slice %s: it is of owner %.40q", r.Name, x.Owner)
 	}
+	c.mu.Lock()
+	delete(c.refused, r.Name)
+	c.mu.Unlock()
 	c.say("asked for slice %s %s: %s", r.Name, r.Shape, x.State)
 	c.rouse()
 	return nil

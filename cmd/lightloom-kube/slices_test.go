@@ -104,7 +104,8 @@ func TestSlices(t *testing.T) {
 	measured(t)
 	f, s, ours := startFabric(t, cubes), startServers(t), build(t)
 	s.apply()
-	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--settle", "2s"}
+	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--settle", "2s",
+		"--slices"}
 	start(t, t.TempDir(), ours, args...)
 	north := northbound.DialSocket(f.socket)
 	create := func(t *testing.T, name, topology string, partitions ...any) {
@@ -192,7 +193,8 @@ func TestSlicesKilled(t *testing.T) {
 	s.apply()
 	random, kills := seeded(t), manyKills()
 	north := northbound.DialSocket(f.socket)
-	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "1s", "--settle", "3s"}
+	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "1s", "--settle", "3s",
+		"--slices"}
 	var names []string
 	made := 0
 	for k := range kills {

@@ -3,6 +3,7 @@ package admission
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"time"
 
@@ -22,6 +23,9 @@ type World struct {
 	Cubes     map[string]string // of nodes, by their name
 	Size      int               // how many hosts a cube has; 0: the fabric is no pod of cubes
 	Patient   time.Duration     // how long a workload that has quota waits for its Slices
+	Away      bool              // the controller does not answer: all that is decided is who has waited too long
+	Invalid   map[string]string // what the API server has said to Slices that it refused, by their names
+	Unread    map[string]bool   // names of Slices, and uids of workloads, that are there and cannot be read
 }
 
 // Plan is what is to be done, in the order of its fields.
@@ -33,10 +37,10 @@ type Plan struct {
 	Orphans  []string // Slices of workloads that are not there: perhaps not yet
 }
 
-// Answer is what a check says of a workload from now on.
+// Answer is what our checks say of a workload from now on.
 type Answer struct {
 	Workload *Workload
-	State    State
+	States   []State // of all of them: what is not applied again is dropped
 }
 
 // again is how long Kueue waits before it tries a workload again whose Slices failed, in seconds.
@@ -49,7 +53,9 @@ func Decide(w *World) *Plan {
 	for _, c := range w.Checks {
 		if c.Spec.ControllerName == Controller {
 			d.checks[c.Name] = true
-			d.activate(c)
+			if !w.Away {
+				d.activate(c)
+			}
 		}
 	}
 	for _, s := range w.Slices {
@@ -60,15 +66,28 @@ func Decide(w *World) *Plan {
 	})
 	for _, x := range all {
 		d.known[string(x.UID)] = true
-		for i := range x.Status.Checks {
-			if d.checks[x.Status.Checks[i].Name] {
-				d.serve(x, &x.Status.Checks[i])
-				break // a second check of ours would ask for the same
-			}
+		if had := d.ours(x); len(had) > 0 {
+			d.serve(x, had)
 		}
 	}
-	d.unwanted()
+	if !w.Away {
+		d.unwanted()
+	}
 	return d.plan
+}
+
+// ours returns what our checks say of a workload. All say the same, so the first is the one that goes furthest.
+func (d *decision) ours(x *Workload) (out []State) {
+	for _, s := range x.Status.Checks {
+		if d.checks[s.Name] {
+			out = append(out, s)
+		}
+	}
+	order := []string{Rejected, Retry, Ready, Pending}
+	slices.SortStableFunc(out, func(a, b State) int {
+		return cmp.Compare(slices.Index(order, a.State), slices.Index(order, b.State))
+	})
+	return out
 }
 
 type decision struct {
@@ -99,7 +118,7 @@ func (d *decision) unwanted() {
 	for _, name := range sorted(d.slices) {
 		s := d.slices[name]
 		switch uid := s.Annotations[UIDKey]; {
-		case uid == "" || d.wanted[name] != nil || s.DeletionTimestamp != nil:
+		case uid == "" || d.wanted[name] != nil || s.DeletionTimestamp != nil || d.Unread[uid]:
 		case !d.known[uid]:
 			d.plan.Orphans = append(d.plan.Orphans, name)
 		default:
@@ -118,10 +137,75 @@ func sorted(m map[string]*slicing.Slice) []string {
 }
 
 // serve decides about one workload.
-func (d *decision) serve(x *Workload, had *State) {
-	if !x.reserved() || had.State == Retry || had.State == Rejected {
-		return // Kueue sets it to Pending where it tries again
+func (d *decision) serve(x *Workload, had []State) {
+	state := had[0].State
+	switch answered := state == Retry || state == Rejected; {
+	case !x.holds():
+	case x.goes() || answered && x.is("Admitted") || d.unread(x):
+		d.keep(x)
+	case answered: // Kueue sets it to Pending where it tries again
+	case state == Ready:
+		d.keep(x)
+		d.follow(x, had)
+	case d.Away:
+		if x.asks() && d.late(x) {
+			d.set(x, had, retry(fmt.Sprintf("it had no circuits after %v: no Lightloom controller answers", d.Patient)))
+		}
+	default:
+		d.admit(x, had)
 	}
+}
+
+// keep has a workload's Slices stay that are there: its pods may still run.
+func (d *decision) keep(x *Workload) {
+	for i := range x.Spec.PodSets {
+		name := sliceName(x, x.Spec.PodSets[i].Name)
+		if s := d.slices[name]; s != nil && s.Annotations[UIDKey] == string(x.UID) {
+			d.wanted[name] = s
+		}
+	}
+}
+
+// unread reports whether a workload has a Slice that cannot be read.
+func (d *decision) unread(x *Workload) bool {
+	return slices.ContainsFunc(x.Spec.PodSets, func(p PodSet) bool { return d.Unread[sliceName(x, p.Name)] })
+}
+
+// follow looks whether a workload that runs still has its Slices. Nothing else of it is asked again: nodes come and go,
+// and a cube that is swapped for another is the controller's affair.
+func (d *decision) follow(x *Workload, had []State) {
+	if d.Away {
+		return
+	}
+	for i := range x.Spec.PodSets {
+		p := &x.Spec.PodSets[i]
+		if p.shape() == "" {
+			continue
+		}
+		name := sliceName(x, p.Name)
+		s := d.slices[name]
+		switch {
+		case s == nil || s.DeletionTimestamp != nil:
+			d.set(x, had, retry("Slice "+name+" was deleted"))
+			return
+		case s.Annotations[UIDKey] != string(x.UID):
+			d.set(x, had, retry("Slice "+name+" is somebody else's: delete it"))
+			return
+		}
+		if c := meta.FindStatusCondition(s.Status.Conditions, slicing.Ready); c != nil && c.Reason == slicing.Failed {
+			d.set(x, had, retry(failure(s, c)))
+			return
+		}
+	}
+	d.set(x, had, had[0]) // for a check that came later
+}
+
+func failure(s *slicing.Slice, c *metav1.Condition) string {
+	return "Slice " + s.Name + " of topology " + s.Spec.Topology + ": " + c.Message
+}
+
+// admit decides about a workload that waits for its Slices.
+func (d *decision) admit(x *Workload, had []State) {
 	var list []*slicing.Slice
 	for i := range x.Spec.PodSets {
 		p := &x.Spec.PodSets[i]
@@ -147,11 +231,17 @@ func (d *decision) serve(x *Workload, had *State) {
 	d.answer(x, had, list)
 }
 
+// topology is what the definition of Slices takes.
+var topology = regexp.MustCompile(`^[0-9]+x[0-9]+x[0-9]+(_twisted)?$`)
+
 // wholeCubes reports whether a topology takes whole cubes: pods find their Slice by a label of its cubes' nodes.
 func wholeCubes(shape string, size int) bool {
 	var a, b, c, side int
 	for side*side*side < size {
 		side++
+	}
+	if len(shape) > 63 || !topology.MatchString(shape) {
+		return false
 	}
 	n, _ := fmt.Sscanf(shape, "%dx%dx%d", &a, &b, &c)
 	return n == 3 && size > 0 && min(a, b, c) > 0 && a%side == 0 && b%side == 0 && c%side == 0
@@ -167,13 +257,13 @@ func assignment(x *Workload, set string) *Topology {
 }
 
 // answer compares the Slices that a workload wants with those that are there.
-func (d *decision) answer(x *Workload, had *State, list []*slicing.Slice) {
+func (d *decision) answer(x *Workload, had []State, list []*slicing.Slice) {
 	waits := ""
 	for _, want := range list {
 		s := d.slices[want.Name]
 		switch {
-		case had.State == Ready && (s == nil || s.DeletionTimestamp != nil):
-			d.set(x, had, retry("Slice "+want.Name+" was deleted"))
+		case s == nil && d.Invalid[want.Name] != "":
+			d.set(x, had, State{State: Rejected, Message: "Slice " + want.Name + ": " + d.Invalid[want.Name]})
 			return
 		case s == nil:
 			d.wanted[want.Name] = want
@@ -192,15 +282,17 @@ func (d *decision) answer(x *Workload, had *State, list []*slicing.Slice) {
 		switch {
 		case c == nil:
 			waits = cmp.Or(waits, "Slice "+want.Name+" is new")
-		case c.Reason == slicing.Failed || c.Reason == slicing.CreationFailed:
-			d.failed(x, had, want, c.Message)
+		case c.Reason == slicing.Failed && len(want.Spec.PartitionIDs) == 0: // nothing else will do
+			d.set(x, had, State{State: Rejected, Message: failure(s, c)})
+			return
+		case c.Reason == slicing.Failed || c.Reason == slicing.CreationFailed: // other cubes or keys may do
+			d.set(x, had, retry(failure(s, c)))
 			return
 		case c.Reason != slicing.Active:
 			waits = cmp.Or(waits, "Slice "+want.Name+" is "+c.Reason+": "+c.Message)
 		}
 	}
 	switch {
-	case had.State == Ready: // a cube that is swapped for another is the controller's affair
 	case waits == "":
 		d.set(x, had, ready(x, list))
 	case d.late(x):
@@ -212,16 +304,6 @@ func (d *decision) answer(x *Workload, had *State, list []*slicing.Slice) {
 	default:
 		d.set(x, had, State{State: Pending, Message: waits})
 	}
-}
-
-// failed answers for a Slice that failed: other cubes may do where Kueue has chosen these, and else nothing will.
-func (d *decision) failed(x *Workload, had *State, want *slicing.Slice, message string) {
-	text := "Slice " + want.Name + " of topology " + want.Spec.Topology + ": " + message
-	if len(want.Spec.PartitionIDs) > 0 || had.State == Ready {
-		d.set(x, had, retry(text))
-		return
-	}
-	d.set(x, had, State{State: Rejected, Message: text})
 }
 
 // late reports whether a workload has kept its quota for long enough.
@@ -253,14 +335,18 @@ func ready(x *Workload, list []*slicing.Slice) State {
 	return s
 }
 
-// set has a check say something else, unless it says so already. What fails gives its Slices back.
-func (d *decision) set(x *Workload, had *State, s State) {
-	if had.State == s.State && had.Message == s.Message {
-		return
+// set has our checks say something else, unless all say so already. What fails gives its Slices back.
+func (d *decision) set(x *Workload, had []State, s State) {
+	a, changed := Answer{Workload: x}, false
+	for _, h := range had {
+		changed = changed || h.State != s.State || h.Message != s.Message
+		s.Name, s.Since = h.Name, metav1.NewTime(d.Now)
+		if h.State == s.State {
+			s.Since = h.Since
+		}
+		a.States = append(a.States, s)
 	}
-	s.Name, s.Since = had.Name, metav1.NewTime(d.Now)
-	if had.State == s.State {
-		s.Since = had.Since
+	if changed {
+		d.plan.Set = append(d.plan.Set, a)
 	}
-	d.plan.Set = append(d.plan.Set, Answer{x, s})
 }

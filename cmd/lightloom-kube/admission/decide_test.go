@@ -70,15 +70,44 @@ func show(p *Plan) string {
 		out = append(out, "create "+strings.Join(append([]string{s.Spec.Type, s.Spec.Topology}, s.Spec.PartitionIDs...), " "))
 	}
 	for _, a := range p.Set {
-		out = append(out, a.State.State)
-		for _, u := range a.State.Selected {
-			out = append(out, "select "+u.Name)
+		for _, s := range a.States {
+			out = append(out, s.State)
+			for _, u := range s.Selected {
+				out = append(out, "select "+u.Name)
+			}
 		}
 	}
 	for range p.Orphans {
 		out = append(out, "orphan")
 	}
 	return strings.Join(out, "; ")
+}
+
+// second adds another check of ours to a workload.
+func second(w *World, x *Workload, state string) {
+	c := *w.Checks[0]
+	c.Name = "another"
+	w.Checks = append(w.Checks, &c)
+	x.Status.Checks = append(x.Status.Checks, State{Name: "another", State: state})
+}
+
+// away is a controller that does not answer, for as long as quota is reserved.
+func away(since time.Duration) func(*World, *Workload) {
+	return func(w *World, x *Workload) {
+		w.Away, w.Cubes, w.Size = true, nil, 0
+		w.Now = x.Status.Conditions[0].LastTransitionTime.Add(since)
+	}
+}
+
+// TestWholeCubes: what the definition of Slices does not take is no topology.
+func TestWholeCubes(t *testing.T) {
+	for shape, want := range map[string]bool{"4x4x4": true, "2x2x4": true, "4x4x8_twisted": true, "4x4x4junk": false,
+		"4x4x4x4": false, "+4x4x4": false, " 4x4x4": false, "1x4x4": false, "0x4x4": false, "4x4": false,
+		"99999999999999999999x4x4": false, strings.Repeat("0", 62) + "2x2x2": false} {
+		if got := wholeCubes(shape, 8); got != want {
+			t.Errorf("%q: %v", shape, got)
+		}
+	}
 }
 
 func TestDecide(t *testing.T) {
@@ -104,6 +133,65 @@ func TestDecide(t *testing.T) {
 		{"a cube that is swapped while it runs", "jobset", Ready, "",
 			func(w *World, x *Workload) { w.Slices = append(w.Slices, made(x, slicing.Incomplete)) }},
 		{"a Slice that was deleted while it runs", "jobset", Ready, "Retry", nil},
+		{"a node that vanishes while it runs", "placed", Ready, "", func(w *World, x *Workload) {
+			w.Slices, w.Cubes = append(w.Slices, made(x, slicing.Active, "cube6", "cube3")), nil
+		}},
+		{"an assignment that is written in another order while it runs", "placed", Ready, "",
+			func(w *World, x *Workload) { w.Slices = append(w.Slices, made(x, slicing.Active, "cube3", "cube6")) }},
+		{"a fabric that shrinks while it runs", "jobset", Ready, "",
+			func(w *World, x *Workload) { w.Slices, w.Size = append(w.Slices, made(x, slicing.Active)), 0 }},
+		{"a Slice of somebody else's while it runs", "jobset", Ready, "Retry", func(w *World, x *Workload) {
+			w.Slices = append(w.Slices, made(x, slicing.Active))
+			w.Slices[0].Annotations = nil
+		}},
+		{"one whose slice is refused for a while while it runs", "jobset", Ready, "",
+			func(w *World, x *Workload) { w.Slices = append(w.Slices, made(x, slicing.CreationFailed)) }},
+		{"while it is evicted its pods may still run", "jobset", Pending, "", func(w *World, x *Workload) {
+			w.Slices = append(w.Slices, made(x, slicing.Active))
+			x.Status.Conditions = append(x.Status.Conditions, metav1.Condition{Type: "Evicted", Status: "True"})
+		}},
+		{"and nothing is made for it", "jobset", Pending, "", func(_ *World, x *Workload) {
+			x.Status.Conditions = append(x.Status.Conditions, metav1.Condition{Type: "Evicted", Status: "True"})
+		}},
+		{"until its quota is gone", "jobset", Pending, "delete 2x2x4", func(w *World, x *Workload) {
+			w.Slices = append(w.Slices, made(x, slicing.Active))
+			x.Status.Conditions[0].Status = "False"
+			x.Status.Conditions = append(x.Status.Conditions, metav1.Condition{Type: "Evicted", Status: "True"})
+		}},
+		{"also where it is to be tried again after it ran", "jobset", Retry, "", func(w *World, x *Workload) {
+			w.Slices = append(w.Slices, made(x, slicing.Active))
+			x.Status.Conditions = append(x.Status.Conditions, metav1.Condition{Type: "Admitted", Status: "True"})
+		}},
+		{"what was refused for now", "jobset", Pending, "Retry",
+			func(w *World, x *Workload) { w.Slices = append(w.Slices, made(x, slicing.CreationFailed)) }},
+		{"what the API server does not take", "jobset", Pending, "Rejected", func(w *World, x *Workload) {
+			w.Invalid = map[string]string{made(x, "").Name: "spec.type: too long"}
+		}},
+		{"two checks of ours say the same", "jobset", Pending, "Ready; select workers; Ready; select workers",
+			func(w *World, x *Workload) {
+				w.Slices = append(w.Slices, made(x, slicing.Active))
+				second(w, x, Pending)
+			}},
+		{"also one that comes while it runs", "jobset", Ready, "Ready; select workers; Ready; select workers",
+			func(w *World, x *Workload) {
+				w.Slices = append(w.Slices, made(x, slicing.Active))
+				x.Status.Checks[0].Selected = ready(x, w.Slices).Selected
+				second(w, x, Pending)
+			}},
+		{"while no controller answers it waits", "jobset", Pending, "", away(time.Minute)},
+		{"but does not keep quota for ever", "jobset", Pending, "Retry", away(time.Hour)},
+		{"what runs does not mind", "jobset", Ready, "", away(time.Hour)},
+		{"one that waits for nothing does not mind either", "jobset", Pending, "", func(w *World, x *Workload) {
+			away(time.Hour)(w, x)
+			x.Spec.PodSets[1].Template.Metadata.Annotations = nil
+		}},
+		{"a Slice that cannot be read is there", "jobset", Ready, "", func(w *World, x *Workload) {
+			w.Unread = map[string]bool{made(x, "").Name: true}
+		}},
+		{"a workload that cannot be read is there", "jobset", Pending, "", func(w *World, x *Workload) {
+			w.Slices, w.Workloads = append(w.Slices, made(x, slicing.Active)), nil
+			w.Unread = map[string]bool{"w1": true}
+		}},
 		{"one that failed while it runs", "jobset", Ready, "Retry",
 			func(w *World, x *Workload) { w.Slices = append(w.Slices, made(x, slicing.Failed)) }},
 		{"what is to be tried again gives its Slice back", "jobset", Retry, "delete 2x2x4",
@@ -183,7 +271,7 @@ func FuzzWorkload(f *testing.F) {
 			return
 		}
 		for _, a := range Decide(newWorld(x)).Set {
-			if a.State.Name == "" && len(x.Status.Checks) > 0 && x.Status.Checks[0].Name != "" {
+			if a.States[0].Name == "" && len(x.Status.Checks) > 0 && x.Status.Checks[0].Name != "" {
 				t.Errorf("%+v", a)
 			}
 		}

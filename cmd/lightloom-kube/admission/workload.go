@@ -125,6 +125,11 @@ func (p *PodSet) shape() string {
 	return cmp.Or(notes[ShapeKey], notes[PublicKey])
 }
 
+// asks reports whether some pod set asks for a topology.
+func (w *Workload) asks() bool {
+	return slices.ContainsFunc(w.Spec.PodSets, func(p PodSet) bool { return p.shape() != "" })
+}
+
 // groups returns into how many parts of equal shape a pod set falls.
 func (p *PodSet) groups() int {
 	if p.Topology == nil || p.Topology.Groups == nil {
@@ -133,12 +138,17 @@ func (p *PodSet) groups() int {
 	return *p.Topology.Groups
 }
 
-// reserved reports whether a workload has quota, and will run once its checks are Ready.
-func (w *Workload) reserved() bool {
-	return w.DeletionTimestamp == nil && (w.Spec.Active == nil || *w.Spec.Active) && w.Status.Admission != nil &&
-		meta.IsStatusConditionTrue(w.Status.Conditions, "QuotaReserved") &&
-		!meta.IsStatusConditionTrue(w.Status.Conditions, "Finished") &&
-		!meta.IsStatusConditionTrue(w.Status.Conditions, "Evicted")
+// holds reports whether a workload has quota: its pods may run, also while it is evicted.
+func (w *Workload) holds() bool { return w.is("QuotaReserved") && !w.is("Finished") }
+
+// goes reports whether a workload that has quota is to lose it.
+func (w *Workload) goes() bool {
+	return w.DeletionTimestamp != nil || w.Spec.Active != nil && !*w.Spec.Active || w.Status.Admission == nil ||
+		w.is("Evicted")
+}
+
+func (w *Workload) is(condition string) bool {
+	return meta.IsStatusConditionTrue(w.Status.Conditions, condition)
 }
 
 // sliceName returns the name of a pod set's Slice, which is within the public bounds of such names.

@@ -1,8 +1,10 @@
 package gating
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -30,11 +32,7 @@ type Mark struct {
 // Marks returns the labels that are not as circuits are: at most one change for each node. Slices are called by other
 // names where these are given.
 func Marks(w *World, names map[string]string) (out []Mark) {
-	lit, whole := domains(w, names), map[int]bool{}
-	nodes := map[string]*corev1.Node{}
-	for _, n := range w.Nodes {
-		nodes[hostOf(n)] = n
-	}
+	lit, whole, nodes := domains(w, names), map[int]bool{}, nodesOf(w)
 	for _, h := range w.Hosts {
 		if _, seen := whole[h.Rack]; !seen {
 			whole[h.Rack] = true
@@ -43,13 +41,14 @@ func Marks(w *World, names map[string]string) (out []Mark) {
 			whole[h.Rack] = false
 		}
 	}
-	out = former(w)
+	out = former(w, nodes)
 	for _, h := range w.Hosts {
 		n := nodes[h.Name]
 		if n == nil || h.Switch == "" {
 			continue
 		}
-		want := map[string]string{RackLabel: h.Switch, DomainLabel: h.Switch}
+		own := value("switch", h.Switch)
+		want := map[string]string{RackLabel: own, DomainLabel: own}
 		if lit[h.Rack] != "" {
 			want[DomainLabel] = lit[h.Rack]
 		}
@@ -67,14 +66,27 @@ func Marks(w *World, names map[string]string) (out []Mark) {
 	return out
 }
 
+// nodesOf returns the node of each host. Of several that say they are one, it is the first by name that pods can use.
+func nodesOf(w *World) map[string]*corev1.Node {
+	out := map[string]*corev1.Node{}
+	for _, n := range slices.SortedFunc(slices.Values(w.Nodes), func(a, b *corev1.Node) int {
+		return cmp.Compare(a.Name, b.Name)
+	}) {
+		if had := out[hostOf(n)]; had == nil || !usable(had) && usable(n) {
+			out[hostOf(n)] = n
+		}
+	}
+	return out
+}
+
 // former returns what takes the labels off nodes that are no hosts any more.
-func former(w *World) (out []Mark) {
+func former(w *World, nodes map[string]*corev1.Node) (out []Mark) {
 	hosts := map[string]bool{}
 	for _, h := range w.Hosts {
 		hosts[h.Name] = true
 	}
 	for _, n := range w.Nodes {
-		if n.Labels[RackLabel] == "" || hosts[hostOf(n)] {
+		if n.Labels[RackLabel] == "" || hosts[hostOf(n)] && nodes[hostOf(n)] == n {
 			continue
 		}
 		none := map[string]string{RackLabel: "", DomainLabel: ""}
@@ -133,7 +145,7 @@ func domains(w *World, names map[string]string) map[int]string {
 		}
 		for r := range of {
 			shared[r] = out[r] != ""
-			out[r] = value(name)
+			out[r] = value("slice", name)
 		}
 	}
 	for r := range shared {
@@ -144,14 +156,14 @@ func domains(w *World, names map[string]string) map[int]string {
 	return out
 }
 
-// value returns a name as labels can have it.
-func value(name string) string {
+// value returns the name of something of a kind as labels can have it.
+func value(kind, name string) string {
 	if len(validation.IsValidLabelValue(name)) == 0 {
 		return name
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(name)) // it never fails
-	return fmt.Sprintf("slice-%016x", h.Sum64())
+	return fmt.Sprintf("%s-%016x", kind, h.Sum64())
 }
 
 // Cubes returns the cube of each node of a pod, and how many hosts a cube has.

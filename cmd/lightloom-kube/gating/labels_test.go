@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"lightloom/cmd/lightloom-kube/northbound"
 )
@@ -102,5 +103,50 @@ func TestMarksOfRacks(t *testing.T) {
 	}
 	if got := labelsOf(w.Nodes[1]); !strings.HasPrefix(got, "domain=slice-") || !strings.HasSuffix(got, " rack=tor0") {
 		t.Error(got)
+	}
+}
+
+// TestMarksOfStrangeNames: a switch's name is made fit for labels, too.
+func TestMarksOfStrangeNames(t *testing.T) {
+	w := newWorld(1)
+	for i := range w.Hosts {
+		w.Hosts[i].Switch = "leaf 1"
+	}
+	all := Marks(w, nil)
+	if len(all) != len(w.Hosts) {
+		t.Fatalf("%d of %d nodes are marked", len(all), len(w.Hosts))
+	}
+	for key, v := range all[0].Labels {
+		if bad := validation.IsValidLabelValue(fmt.Sprint(v)); len(bad) > 0 {
+			t.Errorf("%s=%v: %v", key, v, bad)
+		}
+	}
+}
+
+// TestMarksOfTwins: of two nodes that say they are one host, the one that pods can use has the labels, in any order.
+func TestMarksOfTwins(t *testing.T) {
+	for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}} {
+		w := newPodOfCubes(1)
+		a, b, c := newNode("a"), newNode("b"), newNode("c")
+		for _, n := range []*corev1.Node{a, b, c} {
+			n.Labels = map[string]string{HostLabel: "h0-0"}
+		}
+		a.Spec.Unschedulable = true
+		w.Nodes = w.Nodes[1:]
+		for _, i := range order {
+			w.Nodes = append(w.Nodes, []*corev1.Node{a, b, c}[i])
+		}
+		apply(Marks(w, nil))
+		if a.Labels[CubeLabel] != "" || b.Labels[CubeLabel] != "cube0" || c.Labels[CubeLabel] != "" {
+			t.Errorf("%v: %v, %v, %v", order, a.Labels, b.Labels, c.Labels)
+		}
+		if b.Labels[StateLabel] != "HEALTHY" {
+			t.Error(b.Labels)
+		}
+		b.Spec.Unschedulable = true
+		apply(Marks(w, nil))
+		if b.Labels[CubeLabel] != "" || c.Labels[CubeLabel] != "cube0" {
+			t.Errorf("%v: %v, %v", order, b.Labels, c.Labels)
+		}
 	}
 }

@@ -2,10 +2,12 @@ package slicing
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"lightloom/cmd/lightloom-kube/northbound"
 )
@@ -17,8 +19,18 @@ type World struct {
 	Hosts   []northbound.Host
 	There   []northbound.Slice // the controller's
 	Owner   string             // of our slices
-	Refused map[string]string  // what the controller has said to requests that it refused, by the slice's name
+	Refused map[string]Refusal // requests that the controller refused, by the slice's name
+	Unread  []types.UID        // of Slices that are there and cannot be read
 }
+
+// Refusal is what the controller has said to a request that it refused, and when.
+type Refusal struct {
+	Message string
+	At      time.Time
+}
+
+// again is when a request that was refused is made again: keys and tenants can have changed.
+const again = time.Minute
 
 // Plan is what is to be done, in the order of its fields.
 type Plan struct {
@@ -40,19 +52,22 @@ type Word struct {
 func Decide(w *World) *Plan {
 	p, there, known := &Plan{}, map[string]*northbound.Slice{}, map[string]bool{}
 	for i := range w.There {
-		if x := &w.There[i]; x.Owner == w.Owner && Is(x.Name) {
+		if x := &w.There[i]; Is(x.Name) {
 			there[x.Name] = x
 		}
 	}
 	all := slices.SortedFunc(slices.Values(w.Slices), func(a, b *Slice) int {
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 	})
+	for _, uid := range w.Unread {
+		known[Name(uid)] = true
+	}
 	for _, s := range all {
 		known[Name(s.UID)] = true
 		w.serve(p, s, there[Name(s.UID)])
 	}
 	for _, x := range w.There {
-		if there[x.Name] != nil && !known[x.Name] {
+		if x.Owner == w.Owner && there[x.Name] != nil && !known[x.Name] {
 			p.Orphans = append(p.Orphans, x.Name)
 		}
 	}
@@ -64,6 +79,13 @@ func (w *World) serve(p *Plan, s *Slice, has *northbound.Slice) {
 	held := slices.Contains(s.Finalizers, Finalizer)
 	switch {
 	case s.DeletionTimestamp != nil && !held:
+	case has != nil && has.Owner != w.Owner && held:
+		reason := CreationFailed
+		if s.DeletionTimestamp != nil {
+			reason = Deactivating
+		}
+		w.say(p, s, reason, OfOthers, fmt.Sprintf("slice %s is of owner %.40q: end it, or write that --owner", has.Name,
+			has.Owner))
 	case s.DeletionTimestamp != nil && has != nil:
 		p.Free = append(p.Free, has.Name)
 		w.say(p, s, Deactivating, Deactivating, "its circuits are freed")
@@ -74,15 +96,24 @@ func (w *World) serve(p *Plan, s *Slice, has *northbound.Slice) {
 	case has != nil:
 		reason := state(has.State)
 		w.say(p, s, reason, cmp.Or(has.Reason, reason), cmp.Or(has.Message, "slice "+has.Name+" is "+has.State))
-	case w.Refused[Name(s.UID)] != "":
-		w.say(p, s, CreationFailed, CreationFailed, w.Refused[Name(s.UID)])
 	default:
-		r, err := request(s, w.Owner, w.Hosts)
-		if err != nil {
-			w.say(p, s, CreationFailed, CreationFailed, err.Error())
-			return
-		}
+		w.ask(p, s)
+	}
+}
+
+// ask asks for a slice, again after a while where that was refused.
+func (w *World) ask(p *Plan, s *Slice) {
+	r, err := request(s, w.Owner, w.Hosts)
+	refused, is := w.Refused[r.Name]
+	if err == nil && (!is || w.Now.Sub(refused.At) >= again) {
 		p.Ask = append(p.Ask, r)
+	}
+	switch {
+	case err != nil:
+		w.say(p, s, CreationFailed, CreationFailed, err.Error())
+	case is:
+		w.say(p, s, CreationFailed, CreationFailed, refused.Message)
+	default:
 		w.say(p, s, NotCreated, NotCreated, "it is asked for")
 	}
 }

@@ -74,7 +74,30 @@ func TestDecide(t *testing.T) {
 			func() *World { return newWorld(newSlice("a", "cube1", "cube1")) }},
 		{"what was refused is not asked for again", "say a False SliceCreationFailed SliceCreationFailed", func() *World {
 			w := newWorld(newSlice("a"))
-			w.Refused = map[string]string{"slice-a": "this fabric is no pod"}
+			w.Refused = map[string]Refusal{"slice-a": {"this fabric is no pod", now().Add(-time.Second)}}
+			return w
+		}},
+		{"for a while", "ask slice-a 2x2x4; say a False SliceCreationFailed SliceCreationFailed", func() *World {
+			w := newWorld(newSlice("a"))
+			w.Refused = map[string]Refusal{"slice-a": {"these keys are nobody's", now().Add(-again)}}
+			return w
+		}},
+		{"another owner's slice has its name", "say a False SliceCreationFailed SliceOfOthers", func() *World {
+			w := newWorld(newSlice("a"))
+			w.There = []northbound.Slice{there("a", "Ready", "CircuitsLit")}
+			w.There[0].Owner = "other"
+			return w
+		}},
+		{"and stands as it goes", "say a False DEACTIVATING SliceOfOthers", func() *World {
+			w := newWorld(newSlice("a"))
+			w.Slices[0].DeletionTimestamp = &metav1.Time{Time: now()}
+			w.There = []northbound.Slice{there("a", "Ready", "CircuitsLit")}
+			w.There[0].Owner = "other"
+			return w
+		}},
+		{"a Slice that cannot be read is there", "", func() *World {
+			w := newWorld()
+			w.Unread, w.There = []types.UID{"a"}, []northbound.Slice{there("a", "Ready", "")}
 			return w
 		}},
 		{"one that waits", "say a False SliceNotCreated NoRoom", func() *World {
@@ -142,6 +165,16 @@ func TestSaidOnce(t *testing.T) {
 	second := Decide(w).Say[0].Conditions
 	if second[2].Reason != "BehindOthers" || !second[2].LastTransitionTime.Time.Equal(now()) {
 		t.Errorf("%+v", second[2])
+	}
+}
+
+// TestRequestIsItsOwners: the answer to another owner's request is not taken for ours, and ids are within their bounds.
+func TestRequestIsItsOwners(t *testing.T) {
+	s := newSlice("00000000-0000-4000-8000-000000000000")
+	a, err := request(s, "kubernetes", nil)
+	b, err2 := request(s, strings.Repeat("o", 200), nil)
+	if err != nil || err2 != nil || a.ID == b.ID || a.Name != b.Name || len(b.ID) > 128 {
+		t.Errorf("%+v, %+v", a, b)
 	}
 }
 

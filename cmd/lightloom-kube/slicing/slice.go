@@ -2,6 +2,7 @@ package slicing
 
 import (
 	"fmt"
+	"hash/fnv"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,6 +42,9 @@ const (
 	Lit   = "lightloom/CircuitsReady"
 )
 
+// OfOthers is the second condition's reason where somebody else's slice has the name of the Slice's.
+const OfOthers = "SliceOfOthers"
+
 // The reasons of condition Ready: the public ones.
 const (
 	NotCreated     = "SliceNotCreated"
@@ -64,9 +68,12 @@ func Is(name string) bool { return strings.HasPrefix(name, prefix) }
 // Partition returns the id of a cube.
 func Partition(cube int) string { return "cube" + strconv.Itoa(cube) }
 
-// request returns what the controller is asked for.
+// request returns what the controller is asked for. Its id is the owner's: else it would be the answer to another's.
 func request(s *Slice, owner string, hosts []northbound.Host) (northbound.Request, error) {
-	r := northbound.Request{ID: Name(s.UID), Name: Name(s.UID), Shape: s.Spec.Topology, Owner: owner}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(owner)) // it never fails
+	r := northbound.Request{ID: fmt.Sprintf("%s-%x", Name(s.UID), h.Sum64()), Name: Name(s.UID), Shape: s.Spec.Topology,
+		Owner: owner}
 	cubes := 0
 	for _, h := range hosts {
 		cubes = max(cubes, h.Rack+1)
