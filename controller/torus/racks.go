@@ -33,11 +33,18 @@ const (
 // none is where an output leads that has no circuit.
 const none = -1
 
-// MostPlanes is how many planes a rack can have.
-const MostPlanes = 32
+// MostPlanes is how many planes there can be. All choices of so many are tried where none fits: 65,536.
+const MostPlanes = 16
 
-// NewRacks returns racks that slices have nothing of. Cables are the planes of each, a bit each.
+// MaxRing is how many racks a slice can have.
+const MaxRing = 1 << 10
+
+// NewRacks returns racks that slices have nothing of. Cables are the planes of each, a bit each. It panics where there
+// are more than MostPlanes.
 func NewRacks(planes int, cables []uint32) *Racks {
+	if planes > MostPlanes {
+		panic(fmt.Sprintf("torus: %d planes: take %d at most", planes, MostPlanes))
+	}
 	n := len(cables)
 	k := &Racks{cables: cables, dark: make([]uint32, n), leave: make([]uint32, n),
 		leads: make([][]int32, planes), users: make([]int, n),
@@ -113,15 +120,44 @@ func (s *Slice) circuit(lane, i int) RackCircuit {
 	return c
 }
 
+// CheckWaits returns what is wrong with the shape of a slice and with the racks that it names, or nil. Whether these
+// have ports for it is not asked, since cables come and go.
+func (k *Racks) CheckWaits(s *Slice) error {
+	if why := s.Shape.checkRacks(); why != "" {
+		return fmt.Errorf("shape %s: %s", s.Shape, why)
+	}
+	if s.Cubes == nil {
+		return nil
+	}
+	if len(s.Cubes) != s.Shape.Racks {
+		return fmt.Errorf("it names %d racks, and %s has %d; nearest: %s", len(s.Cubes), s.Shape, s.Shape.Racks,
+			RackShape(max(1, len(s.Cubes)), max(0, min(s.Shape.Circuits, len(s.Cubes)-1))))
+	}
+	named := map[int]bool{}
+	for _, r := range s.Cubes {
+		if err := k.known(r); err != nil {
+			return err
+		}
+		if named[r] {
+			return fmt.Errorf("rack %d is named twice", r)
+		}
+		named[r] = true
+	}
+	return nil
+}
+
 // CheckRing returns what is wrong with the racks and planes of a slice that holds them, or nil. It looks at no others.
 func (k *Racks) CheckRing(s *Slice) error {
 	n, w := s.Shape.Racks, s.Shape.Circuits
+	if why := s.Shape.checkRacks(); why != "" {
+		return fmt.Errorf("shape %s: %s", s.Shape, why)
+	}
 	if len(s.Ring) != n || len(s.Planes) != w {
 		return fmt.Errorf("%d racks with %d circuits each for %s", len(s.Ring), len(s.Planes), s.Shape)
 	}
 	q := NewRacks(len(k.leads), k.cables)
 	for i, r := range s.Ring {
-		if err := k.known(r); err != nil {
+		if err := k.known(int(r)); err != nil {
 			return err
 		}
 		if slices.Contains(s.Ring[:i], r) {
@@ -143,8 +179,8 @@ func (k *Racks) CheckRing(s *Slice) error {
 	return nil
 }
 
-func (k *Racks) known(rack int32) error {
-	if rack < 0 || int(rack) >= len(k.cables) {
+func (k *Racks) known(rack int) error {
+	if rack < 0 || rack >= len(k.cables) {
 		return fmt.Errorf("there is no rack %d: the fabric has 0 to %d", rack, len(k.cables)-1)
 	}
 	return nil
@@ -259,7 +295,7 @@ func (k *Racks) Place(rule RackRule, s Shape, named []int32) (ring []int32, plan
 	may = slices.DeleteFunc(slices.Clone(may), func(r int32) bool {
 		return k.away[r] || k.owned[r] || k.kept[r] || named == nil && k.users[r] > 0
 	})
-	search := planeSearch{k: k, racks: s.Racks, left: mostChoices}
+	search := planeSearch{k: k, racks: s.Racks}
 	for p := range k.leads {
 		search.order = append(search.order, p)
 	}
@@ -304,23 +340,18 @@ func (k *Racks) at(racks []int32, plane int) (out []int32) {
 	return out
 }
 
-// planeSearch looks for planes at which enough racks have ports. It gives up after a number of steps.
+// planeSearch looks for planes at which enough racks have ports.
 type planeSearch struct {
 	k     *Racks
 	order []int
 	racks int
-	left  int
 }
-
-// mostChoices bounds a search: all choices of 16 planes are 65,536.
-const mostChoices = 1 << 16
 
 // choose returns so many planes, of the order from a place on, and the racks that have ports free at all of them.
 func (x *planeSearch) choose(may []int32, planes, from int) (lanes []int, racks []int32) {
-	if len(may) < x.racks || x.left == 0 {
+	if len(may) < x.racks {
 		return nil, nil
 	}
-	x.left--
 	if planes == 0 {
 		return []int{}, may
 	}
@@ -365,7 +396,7 @@ func (k *Racks) nearest(s Shape) (string, bool) {
 		return ring != nil
 	}
 	var near []string
-	n := max(2, min(s.Racks, len(k.cables)))
+	n := max(2, min(s.Racks, len(k.cables), MaxRing))
 	for w := min(max(s.Circuits, 1), len(k.leads)); w > 0 && len(near) == 0; w-- { // as many racks, or all
 		if gives(n, w) {
 			near = append(near, RackShape(n, w).String())
@@ -373,7 +404,7 @@ func (k *Racks) nearest(s Shape) (string, bool) {
 	}
 	most := n
 	if s.Racks <= s.Circuits { // too few of them for so many circuits
-		most = min(s.Circuits+1, len(k.cables))
+		most = min(s.Circuits+1, len(k.cables), MaxRing)
 	}
 	if s.Circuits > 0 && most > s.Circuits { // what more racks can have, fewer can
 		fewer := sort.Search(most-s.Circuits, func(i int) bool { return gives(most-i, s.Circuits) })

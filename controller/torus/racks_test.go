@@ -28,8 +28,9 @@ func TestRackShapes(t *testing.T) {
 		"racks=8,circuits=5": "nearest: racks=8,circuits=4",
 		"racks=2,circuits=2": "a rack has one circuit to each other at most, and it has 1 others; nearest: " +
 			"racks=3,circuits=2, or racks=2,circuits=1",
-		"racks=4,circuits=0": "its racks have no circuits; nearest: racks=4,circuits=1",
-		"4x4x4":              "has racks instead of cubes; nearest: racks=2,circuits=1",
+		"racks=4,circuits=0":    "its racks have no circuits; nearest: racks=4,circuits=1",
+		"racks=1500,circuits=1": "it has more than 1024 racks; nearest: racks=8,circuits=1",
+		"4x4x4":                 "has racks instead of cubes; nearest: racks=2,circuits=1",
 	} {
 		s, err := ParseShape(text)
 		if err != nil || s.String() != text {
@@ -56,6 +57,37 @@ func TestRackShapes(t *testing.T) {
 	if err := pod.Check(RackShape(4, 2)); err == nil || !strings.Contains(err.Error(), "is a pod") {
 		t.Errorf("on a pod: %v", err)
 	}
+}
+
+// TestLargeRing: a slice has as many racks as the log takes of one, and a larger one is told that as the nearest.
+func TestLargeRing(t *testing.T) {
+	k := racksOf(1600, 1)
+	if x := k.Asked("a", RackShape(MaxRing, 1), nil); x.State != Pending {
+		t.Errorf("%+v", x)
+	}
+	x := k.Asked("a", RackShape(1500, 1), nil)
+	if x.Reason != ShapeImpossible || !strings.Contains(x.Why, "nearest: racks=1024,circuits=1") {
+		t.Errorf("%+v", x)
+	}
+}
+
+// TestAllPlanes: the last of all choices of planes is found, though many others look good almost to the end.
+func TestAllPlanes(t *testing.T) {
+	const n, w = 10, 9
+	var cables []uint32
+	for i := range uint32(MostPlanes - w + 1) { // racks that have one plane too few
+		cables = append(cables, slices.Repeat([]uint32{(1<<(w-1) - 1) << i}, n)...)
+	}
+	cables = append(cables, slices.Repeat([]uint32{(1<<w - 1) << (MostPlanes - w)}, n)...)
+	if x := NewRacks(MostPlanes, cables).Asked("a", RackShape(n, w), nil); x.State != Pending {
+		t.Errorf("%+v", x)
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("more planes than can be tried are taken")
+		}
+	}()
+	NewRacks(MostPlanes+1, cables)
 }
 
 // TestRails: racks of different rails meet on no switch.
@@ -181,6 +213,18 @@ func TestSwapOfRacks(t *testing.T) {
 				t.Errorf("another's circuits change")
 			}
 		})
+	}
+	// Two racks that die together take their ports with them, and each gets a spare.
+	dead := racksOf(8, 4)
+	both := settleAll(dead, rule, []Slice{dead.Asked("a", RackShape(3, 2), nil)})
+	for _, r := range both[0].Ring[:2] {
+		dead.SetAway(r)
+		for plane := range 4 {
+			dead.SetDark(r, plane)
+		}
+	}
+	if got := settleAll(dead, rule, both)[0]; got.State != Ready || got.Swaps != 2 {
+		t.Errorf("two racks and their ports: %+v", got)
 	}
 	k, all := fresh()
 	k.SetAway(0)

@@ -25,17 +25,8 @@ func (k *Racks) checkNamed(s *Slice) error {
 	if s.Cubes == nil {
 		return nil
 	}
-	for i, r := range s.Cubes {
-		if err := k.known(int32(r)); err != nil {
-			return fmt.Errorf("slice %q: %w", s.Name, err)
-		}
-		if slices.Contains(s.Cubes[:i], r) {
-			return fmt.Errorf("slice %q: rack %d is named twice", s.Name, r)
-		}
-	}
-	if len(s.Cubes) != s.Shape.Racks {
-		return fmt.Errorf("slice %q: it names %d racks, and %s has %d; nearest: %s", s.Name, len(s.Cubes), s.Shape,
-			s.Shape.Racks, RackShape(len(s.Cubes), min(s.Shape.Circuits, len(s.Cubes)-1)))
+	if err := k.CheckWaits(s); err != nil {
+		return fmt.Errorf("slice %q: %w", s.Name, err)
 	}
 	empty := NewRacks(len(k.leads), k.cables)
 	if ring, _ := empty.Place(RackRules()[0], s.Shape, s.named()); ring == nil {
@@ -189,9 +180,11 @@ func (k *Racks) swap(s *Slice, i int) bool {
 func (k *Racks) instead(s *Slice, i int, rack int32) (*Slice, int) {
 	q := k.Clone()
 	q.hold(s, false)
-	q.away = slices.Clone(k.away)
-	for _, r := range s.Ring { // another one that is away is swapped in its turn
-		q.away[r] = false
+	q.away, q.dark = slices.Clone(k.away), slices.Clone(k.dark)
+	for _, r := range s.Ring { // another one that is away is swapped in its turn, and its ports with it
+		if q.away[r] {
+			q.away[r], q.dark[r] = false, 0
+		}
 	}
 	to := *s
 	to.Ring, to.Planes = slices.Clone(s.Ring), make([][]int32, len(s.Planes))

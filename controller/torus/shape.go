@@ -121,8 +121,8 @@ func parseRacks(text string) (s Shape, err error) {
 // checkRacks says what is wrong with a shape of racks, whichever fabric there is; empty for nothing.
 func (s Shape) checkRacks() string {
 	switch {
-	case s.Racks > mostSide || s.Circuits > mostSide:
-		return fmt.Sprintf("it has more than %d racks", mostSide)
+	case s.Racks > MaxRing:
+		return fmt.Sprintf("it has more than %d racks", MaxRing)
 	case s.Circuits == 0 && s.Racks > 1:
 		return "its racks have no circuits"
 	case s.Circuits >= s.Racks:
