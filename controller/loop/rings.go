@@ -83,6 +83,7 @@ func (l *Loop) settleRings(s *state.State, now time.Duration) {
 	if known.away == nil || !slices.Equal(known.away, away) {
 		known.away = append([]int{}, away...)
 	}
+	l.noteGone()
 	racks := s.RacksNow(away, l.switchAway)
 	if !known.settled || known.version != s.SlicesVersion() || !slices.Equal(known.lacks, lacks) ||
 		!racks.SameState(known.racks) {
@@ -127,10 +128,13 @@ func (l *Loop) reserveRing(s *state.State, now time.Duration, in southbound.Port
 		}
 		return
 	}
+	if has != nil {
+		if !standing(has) || has.Out != want {
+			l.endReservation(s, now, has, state.Preempted)
+		}
+		return
+	}
 	switch other := s.Reserver(in, want); {
-	case standing(has) && has.Out == want:
-	case has != nil:
-		l.endReservation(s, now, has, state.Preempted)
 	case other != southbound.NoPort:
 		l.endReservation(s, now, s.First(other), state.Preempted)
 	case l.joinedElsewhere(s, now, in, want):

@@ -51,7 +51,8 @@ type slicing struct {
 	version uint64 // of the state's slices
 	away    []int  // cubes
 	lacks   []torus.Lack
-	racks   *torus.Racks // of a fabric that is no pod
+	racks   *torus.Racks          // of a fabric that is no pod
+	gone    []southbound.DeviceID // its optical switches that are away
 	// by OCS input: circuits in service as tables have them; nil before the first pass
 	steered []southbound.Port
 	rings   bool                                  // there are rings, or ports of theirs to give back
@@ -272,6 +273,22 @@ func (l *Loop) canLight(s *state.State, in, out southbound.Port) bool {
 // AwayCubes returns the cubes that slices could not use when they were last settled, silent ones too; nil before.
 // Nobody writes to it.
 func (l *Loop) AwayCubes() []int { return l.slicing.away }
+
+// AwaySwitches returns the optical switches that were away when slices of racks were last settled. Nobody writes to it.
+func (l *Loop) AwaySwitches() []southbound.DeviceID { return l.slicing.gone }
+
+// noteGone notes which optical switches are away, for those who ask.
+func (l *Loop) noteGone() {
+	var gone []southbound.DeviceID
+	for i := range southbound.DeviceID(l.fabric.OCSes()) {
+		if d := l.fabric.OCSNode + i; l.switchAway(d) {
+			gone = append(gone, d)
+		}
+	}
+	if !slices.Equal(gone, l.slicing.gone) {
+		l.slicing.gone = gone
+	}
+}
 
 func (l *Loop) switchAway(d southbound.DeviceID) bool { return l.devices.away[d] }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // MaxRing bounds the racks of a ring.
-const MaxRing = 1 << 10
+const MaxRing = torus.MaxRing
 
 // ErrNoRings marks requests for slices of racks of a fabric that gives none.
 var ErrNoRings = errors.New("slices of racks take a fabric of racks under optical switches, such as " +
@@ -70,10 +70,15 @@ func checkRacks(f *topo.Fabric, x *Slice) error {
 		return fmt.Errorf("slice %q: %d racks: take 1 to %d", x.Name, max(len(x.Cubes), len(x.Ring)), MaxRing)
 	case x.Ring != nil != (x.State != torus.Pending && x.State != torus.Failed):
 		return fmt.Errorf("slice %q is %s: it has racks, or has none, though it should", x.Name, x.State)
-	case x.Ring == nil:
-		return nil
+	case x.State == torus.Failed:
+		return nil // it says in words why it cannot be
 	}
-	if err := controller.RacksOf(f).CheckRing(&x.Slice); err != nil {
+	k := controller.RacksOf(f)
+	err := k.CheckWaits(&x.Slice)
+	if err == nil && x.Ring != nil {
+		err = k.CheckRing(&x.Slice)
+	}
+	if err != nil {
 		return fmt.Errorf("slice %q: %w", x.Name, err)
 	}
 	return nil
@@ -140,21 +145,30 @@ func (s *State) RacksNow(away []int, gone func(southbound.DeviceID) bool) *torus
 	for _, r := range away {
 		k.SetAway(int32(r))
 	}
+	s.ocsPorts(s.d.Down, k.SetDark)
+	s.ocsPorts(s.DrainedPorts(), k.SetDrained)
 	for p := range int32(s.fabric.OCSPorts()) {
 		rack, plane := s.fabric.OCSRack(p), p/int32(n)
-		d, port := s.fabric.OCSAt(p)
-		at := PortRef{Device: d, Port: southbound.Port(port)}
-		if gone(d) || slices.Contains(s.d.Down, at) {
+		if d, _ := s.fabric.OCSAt(p); gone(d) {
 			k.SetDark(rack, int(plane))
-		}
-		if slices.Contains(s.DrainedPorts(), at) {
-			k.SetDrained(rack, int(plane))
 		}
 		if c := s.d.Circuits[p]; c.Phase == controller.InService {
 			k.SetLit(torus.RackCircuit{From: rack, To: s.fabric.OCSRack(int32(c.Out)), Plane: plane})
 		}
 	}
 	return k
+}
+
+// ocsPorts calls do with rack and plane of those ports that are of optical switches.
+func (s *State) ocsPorts(ports []PortRef, do func(rack int32, plane int)) {
+	for _, at := range ports {
+		if !s.fabric.IsOCS(at.Device) {
+			continue
+		}
+		if p := s.fabric.OCSPort(at.Device, int32(at.Port)); p >= 0 && int(p) < s.fabric.OCSPorts() {
+			do(s.fabric.OCSRack(p), int(p)/s.fabric.Racks)
+		}
+	}
 }
 
 // SliceOwner returns the slice that has a circuit from an OCS input, or to an OCS output; empty for none.
@@ -180,13 +194,13 @@ func (s *State) joiner(from, to southbound.RackID) string {
 	return ""
 }
 
-// Reserver returns another input than in that has a reservation for an output, NoPort if there is none.
+// Reserver returns the first other input than in that has a reservation for an output, NoPort if there is none.
 func (s *State) Reserver(in, out southbound.Port) southbound.Port {
-	for k := range s.ledger.byIn {
-		if southbound.Port(k) != in && slices.ContainsFunc(s.ledger.byIn[k].Live(),
-			func(r CircuitReservation) bool { return r.Out == out }) {
-			return southbound.Port(k)
+	other := southbound.NoPort
+	for _, b := range s.ledger.byOut[out].Live() {
+		if b.in != in && (other == southbound.NoPort || b.in < other) {
+			other = b.in
 		}
 	}
-	return southbound.NoPort
+	return other
 }

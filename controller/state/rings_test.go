@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/controller/torus"
 	"lightloom/pathmap/cabling"
@@ -199,6 +200,7 @@ func TestFrozenRacks(t *testing.T) {
 		}
 	}
 	s := switchesState(t)
+	badNamed(t, batch[1])
 	apply(t, s, batch...)
 	for in, out := range map[southbound.Port]southbound.Port{0: 2, 5: 9, 7: 5, 14: 12, 1: southbound.NoPort} {
 		if got := s.SliceCircuit(in); got != out {
@@ -243,4 +245,113 @@ func TestFrozenRacks(t *testing.T) {
 	if s.SliceCircuit(5) != southbound.NoPort || s.SliceJoins(0, 2) {
 		t.Error("ports are left")
 	}
+}
+
+// badNamed: racks that a waiting slice names are racks of the fabric, each once, as many as its shape has. A Failed one
+// may name what it was refused for.
+func badNamed(t *testing.T, e state.Entry) {
+	t.Helper()
+	waits := *e.Slice
+	for _, tt := range []struct {
+		shape torus.Shape
+		named []int
+		want  string
+	}{
+		{torus.RackShape(3, 2), []int{0, 1, 99}, "there is no rack 99"},
+		{torus.RackShape(3, 2), []int{0, 1, -1}, "there is no rack -1"},
+		{torus.RackShape(3, 2), []int{0, 1, 1 << 32}, "there is no rack 4294967296"},
+		{torus.RackShape(3, 2), []int{0, 1, 1}, "rack 1 is named twice"},
+		{torus.RackShape(3, 2), []int{0, 1}, "it names 2 racks"},
+		{torus.RackShape(3, 2), []int{}, "it names 0 racks"},
+		{torus.RackShape(3, 0), nil, "no circuits"},
+		{torus.RackShape(2, 2), nil, "it has 1 others"},
+		{torus.RackShape(1500, 1), nil, "more than 1024 racks"},
+	} {
+		x := waits
+		x.Shape, x.Cubes = tt.shape, tt.named
+		e.Slice = &x
+		s := switchesState(t)
+		if err := s.Apply(&e); err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s of %v: %v, want %q", tt.shape, tt.named, err, tt.want)
+		}
+		if x.State = torus.Failed; len(tt.named) != 0 {
+			apply(t, s, e)
+		}
+	}
+	e.Slice.Shape, e.Slice.Cubes, e.Slice.State = torus.RackShape(2, 2), nil, torus.Ready
+	e.Slice.Ring, e.Slice.Planes = []int32{0, 1}, [][]int32{{0, 0}, {1, 1}}
+	if err := switchesState(t).Apply(&e); err == nil || !strings.Contains(err.Error(), "it has 1 others") {
+		t.Errorf("a rack joined to itself: %v", err)
+	}
+}
+
+// TestRacksNow: each port that is down or drained, and each of a switch that is away, is dark at its rack and plane. A
+// slice that waits for one of them is told so.
+func TestRacksNow(t *testing.T) {
+	for _, spec := range []topo.Spec{
+		{Kind: topo.Hybrid, Racks: 5, Hosts: 1, OCSes: 3},
+		{Kind: topo.Hybrid, Racks: 5, Hosts: 1, OCSes: 2, Waves: 2},
+		{Kind: topo.Hybrid, Racks: 6, Hosts: 1, Layout: topo.Layout{Rails: 2}},
+		{Kind: topo.Hybrid, Racks: 5, Hosts: 1, Ports: 3},
+	} {
+		f, err := topo.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for p := range int32(f.OCSPorts()) {
+			d, port := f.OCSAt(p)
+			if port < 0 || f.OCSUplink[p] < 0 {
+				continue
+			}
+			s, want := state.New(f), controller.RacksOf(f)
+			none := func(southbound.DeviceID) bool { return false }
+			apply(t, s, state.Entry{Kind: state.PortSeen, At: time.Second, Device: d, Port: southbound.Port(port)},
+				state.Entry{Kind: state.PortSeen, At: time.Second, Device: f.ToRNode[0], Port: 0})
+			want.SetDark(f.OCSRack(p), int(p)/f.Racks)
+			if !s.RacksNow(nil, none).SameState(want) {
+				t.Errorf("%s: port %d of switch %d, %d of the fabric", spec, port, d, p)
+			}
+		}
+	}
+	s := switchesState(t)
+	waits := racks("a", torus.Pending, nil)
+	waits.Slice.Shape = torus.RackShape(4, 3)
+	apply(t, s, waits)
+	x, _ := s.Slice("a")
+	if why := s.WhySlice(&x, nil); why != "there is room" {
+		t.Error(why)
+	}
+	want := "it does not fit while racks, ports or optical switches are away, whatever ends"
+	if why := s.WhySlice(&x, nil, s.Fabric().OCSNode+1); why != want {
+		t.Error(why)
+	}
+}
+
+// BenchmarkRacksNow is what every step of a leader costs that has slices of racks of 256 racks under 16 switches, of
+// which 256 ports are down.
+func BenchmarkRacksNow(b *testing.B) {
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 256, Hosts: 1, OCSes: 16})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := state.New(f)
+	for p := range int32(256) {
+		d, port := f.OCSAt(p * 16)
+		if err := s.Apply(&state.Entry{Kind: state.PortSeen, Device: d, Port: southbound.Port(port)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	none := func(southbound.DeviceID) bool { return false }
+	b.Run("racks", func(b *testing.B) {
+		for b.Loop() {
+			s.RacksNow(nil, none)
+		}
+	})
+	b.Run("reserver", func(b *testing.B) {
+		for b.Loop() {
+			for p := range southbound.Port(f.OCSPorts()) {
+				s.Reserver(p, p)
+			}
+		}
+	})
 }

@@ -267,13 +267,14 @@ func (s *State) checkOfSlice(in, out southbound.Port) error {
 	return nil
 }
 
-// WhySlice says in words why a slice is in its state.
-func (s *State) WhySlice(x *Slice, away []int) string {
+// WhySlice says in words why a slice is in its state. away are the cubes or racks that slices cannot use, gone the
+// optical switches that have failed: which are silent a leader knows alone.
+func (s *State) WhySlice(x *Slice, away []int, gone ...southbound.DeviceID) string {
 	switch {
 	case x.Why != "":
 		return x.Why
 	case x.OfRacks() && x.State == torus.Pending:
-		k := s.RacksNow(away, func(southbound.DeviceID) bool { return false })
+		k := s.RacksNow(away, func(d southbound.DeviceID) bool { return slices.Contains(gone, d) })
 		return torus.ExplainRacks(k, RackRule(), s.BareSlices(), &x.Slice)
 	case x.State == torus.Pending:
 		pod := PodOf(s.fabric)
