@@ -102,7 +102,27 @@ func (s *slicer) unsettled() string {
 			return fmt.Sprintf("; slice %s is %s, %s", x.Name, x.State, x.Reason)
 		}
 	}
+	if x := admitted(s.w.seats[0].state); x != nil {
+		return fmt.Sprintf("; slice %s waits, and there is room", x.Name)
+	}
 	return ""
+}
+
+// admitted returns the first slice that waits though it would not if nothing were away; nil for none.
+func admitted(st *state.State) *torus.Slice {
+	gone := func(southbound.DeviceID) bool { return false }
+	var changed []torus.Slice
+	if pod := state.PodOf(st.Fabric()); pod != nil {
+		changed = torus.Settle(pod, state.SliceRule(), st.BareSlices(), st.SliceLacks(gone))
+	} else {
+		changed = torus.SettleRacks(st.RacksNow(nil, gone), state.RackRule(), st.BareSlices(), st.SliceLacks(gone))
+	}
+	for i := range changed {
+		if was, _ := st.Slice(changed[i].Name); was.State == torus.Pending && changed[i].State == torus.Activating {
+			return &changed[i]
+		}
+	}
+	return nil
 }
 
 // owned fails where the ledger of a replica holds a circuit for good that no slice wants, or the other way round two
@@ -139,6 +159,9 @@ func (s *slicer) check(t *testing.T) {
 		if c := st.Circuit(in); s.w.fabric.Spec.Pod() && c.Out != southbound.NoPort && c.Out != want {
 			t.Errorf("port %d leads to %d, and slices want %d", in, c.Out, want)
 		}
+	}
+	if x := admitted(st); x != nil {
+		t.Errorf("%s waits, and there is room", x.Name)
 	}
 	if s.asked < 20 || len(s.ready) == 0 {
 		t.Errorf("%d slices were asked for, %d became Ready", s.asked, len(s.ready))
