@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"lightloom/cmd/lightloom-kube/admission"
 	"lightloom/cmd/lightloom-kube/gating"
 	"lightloom/cmd/lightloom-kube/northbound"
 )
@@ -91,21 +92,24 @@ func TestGates(t *testing.T) {
 	})
 }
 
-// TestAway: while no Lightloom controller answers, Jobs that can do without circuits start, and others say why
-// they wait.
+// TestAway: while no Lightloom controller answers, Jobs that can do without circuits start, others say why they wait,
+// and workloads of Kueue give their quota back in time.
 func TestAway(t *testing.T) {
 	measured(t)
 	s, ours := startServers(t), build(t)
 	s.apply()
+	s.definitions()
 	s.nodes(2, 2)
 	start(t, t.TempDir(), ours, "--socket", filepath.Join(s.dir, "none"), "--kubeconfig", s.kubeconfig("ours"),
-		"--lease", "2s", "--patience", "3s")
+		"--lease", "2s", "--patience", "3s", "--kueue", "--kueue-patience", "3s")
+	waits := s.workload(t, "jobset", now)
 	for _, c := range []struct{ wants, reason string }{
 		{gating.None, gating.Without}, {gating.Wanted, gating.Without}, {gating.Required, gating.AwayNow},
 	} {
 		s.job(c.wants, 2, map[string]string{gating.Gate: c.wants})
 		await(t, c.wants+" to be "+c.reason, func() bool { reason, _ := s.reason(c.wants); return reason == c.reason })
 	}
+	await(t, "quota to be given back", func() bool { return s.check(t, waits).State == admission.Retry })
 	await(t, "those without to end", func() bool { return s.ended(gating.None) && s.ended(gating.Wanted) })
 }
 

@@ -221,9 +221,10 @@ func TestKueue(t *testing.T) {
 		gone(t)
 	})
 	t.Run("two checks of ours say the same, and a Slice stays until evicted pods are gone", func(t *testing.T) {
-		_, err := s.admin.others.Resource(checkResource).Create(t.Context(), &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "kueue.x-k8s.io/v1beta2", "kind": "AdmissionCheck", "metadata": map[string]any{"name": "another"},
-			"spec": map[string]any{"controllerName": admission.Controller}}}, metav1.CreateOptions{})
+		u := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "kueue.x-k8s.io/v1beta2",
+			"kind": "AdmissionCheck", "metadata": map[string]any{"name": "another"},
+			"spec": map[string]any{"controllerName": admission.Controller}}}
+		_, err := s.admin.others.Resource(checkResource).Create(t.Context(), u, metav1.CreateOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
