@@ -26,17 +26,28 @@ func (c *counter) Read(context.Context) (seen southbound.Seen, err error) {
 }
 
 // TestEndedWorker: a worker that has been told to end calls its device no more, in whose place another
-// can be by then.
+// can be by then. The loop gets an error for each Set that was left.
 func TestEndedWorker(t *testing.T) {
 	d := &counter{}
-	w := newWorker(&Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler)}}, 3, d)
-	w.push(func(ctx context.Context) { _ = d.Set(ctx, nil) })
+	l := &Leader{cfg: Config{Logger: slog.New(slog.DiscardHandler), Clock: func() time.Duration { return 0 }},
+		inbox: newInbox(1, 1), claims: newClaims(slog.New(slog.DiscardHandler), nil)}
+	w := newWorker(l, 3, d)
+	w.open = true
 	ctx, end := context.WithCancel(t.Context())
 	end()
-	w.run(ctx)
-	w.serve(ctx)
+	for _, ends := range []func(context.Context){w.run, w.serve} {
+		l.set(w, rollout.Set{Device: 3, Token: 1})
+		if w.push(w.read); len(w.jobs) != 2 {
+			t.Fatalf("%d jobs", len(w.jobs))
+		}
+		ends(ctx)
+	}
+	w.run(ctx) // serve may have left at once
 	if d.reads > 0 || d.sets > 0 {
 		t.Errorf("%d reads, %d Sets", d.reads, d.sets)
+	}
+	if in, _ := l.inbox.take(); len(in.Done) != 2 || in.Done[0].Err == nil || in.Done[1].Err == nil {
+		t.Errorf("of the Sets the loop hears %+v", in.Done)
 	}
 }
 

@@ -43,10 +43,19 @@ func (w *worker) push(f func(context.Context)) bool {
 	}
 }
 
-// run claims the device and makes the calls of the queue, until ctx ends.
+// run claims the device and makes the calls of the queue, until ctx ends. Sets that are left then get an error: moves
+// and paths wait for their answers.
 func (w *worker) run(ctx context.Context) {
 	for w.claim(ctx) {
 		w.serve(ctx)
+	}
+	for {
+		select {
+		case f := <-w.jobs:
+			f(ctx)
+		default:
+			return
+		}
 	}
 }
 
@@ -55,7 +64,7 @@ func (w *worker) serve(ctx context.Context) {
 	for {
 		select {
 		case f := <-w.jobs:
-			w.call(ctx, f)
+			w.timed(ctx, f)
 		case <-w.broken:
 			return
 		case <-ctx.Done():
@@ -106,9 +115,14 @@ func (w *worker) takeOver(ctx context.Context) (seen southbound.Seen, s ClaimSta
 // call makes one call within the time that it may take, and none once ctx has ended: another device can
 // be in the place of this one then.
 func (w *worker) call(ctx context.Context, f func(context.Context)) {
-	if ctx.Err() != nil {
-		return
+	if ctx.Err() == nil {
+		w.timed(ctx, f)
 	}
+}
+
+// timed makes a call of the queue within the time that it may take. Once ctx has ended, the call is for its caller's
+// sake, and leaves the device alone.
+func (w *worker) timed(ctx context.Context, f func(context.Context)) {
 	ctx, cancel := context.WithTimeout(ctx, southbound.SetWithin(w.dev, w.leader.cfg.SetTimeout))
 	defer cancel()
 	f(ctx)
@@ -158,7 +172,7 @@ func (w *worker) replace() {
 
 // set makes a Set that was queued in that life.
 func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error {
-	if !w.holds(life) {
+	if ctx.Err() != nil || !w.holds(life) {
 		return errUnclaimed
 	}
 	err := w.dev.Set(ctx, c)
@@ -179,6 +193,9 @@ func (w *worker) set(ctx context.Context, life int, c *southbound.Change) error 
 // read asks the device for its whole state; a failure is reported after a pause, so that the next try
 // is not at once.
 func (w *worker) read(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
 	seen, err := w.dev.Read(ctx)
 	if err != nil {
 		pause(ctx, w.leader.cfg.Retry)
