@@ -219,6 +219,10 @@ func TestCheck(t *testing.T) {
 		{path(0, 2, none, c{In: 1, Out: 2}), "packets come first where"},
 		{path(0, 2, spine, c{In: 1, Out: 3}), "packets before its circuits and behind"},
 		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 1, Out: 3}, c{In: 3, Out: 4}), "it has 4 legs"},
+		{path(0, 2, f.ToRNode[3], c{In: 1, Out: 2}), "is no spine"},
+		{path(0, 2, f.OCSNode, c{In: 1, Out: 2}), "is no spine"},
+		{path(0, 2, -2, c{In: 1, Out: 2}), "node -2 is no spine"},
+		{path(0, 2, 1000, c{In: 1, Out: 2}), "node 1000 is no spine"},
 		{path(0, 2, spine, c{In: 1, Out: 2}), ""},
 	} {
 		err := tc.path.Check(f)

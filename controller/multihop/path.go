@@ -74,6 +74,10 @@ func (p *Path) Check(f *topo.Fabric) error {
 	if !racks(p.Src) || !racks(p.Dst) || p.Src == p.Dst {
 		return fmt.Errorf("path from rack %d to rack %d: take two racks of 0 to %d", p.Src, p.Dst, f.Racks-1)
 	}
+	if nodes := f.Topology.Nodes(); p.Spine != pathmap.None && (p.Spine < 0 || int(p.Spine) >= len(nodes) ||
+		nodes[p.Spine].Role != pathmap.Switch) {
+		return fmt.Errorf("path from rack %d to rack %d: node %d is no spine", p.Src, p.Dst, p.Spine)
+	}
 	if err := p.checkCircuits(f); err != nil {
 		return fmt.Errorf("path from rack %d to rack %d: %w", p.Src, p.Dst, err)
 	}
