@@ -149,7 +149,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 			failing: failures{byIn: make([]failure, ports)}},
 		reservations: newReservations(ports),
 		usages:       newUsages(cfg.Used),
-		multihops:    newMultihops()}
+		multihops:    newMultihops(base)}
 	l.steering.multihops = &l.multihops
 	if !cfg.Demand.Oracle() || f.Spec.Pod() {
 		base.SteerAll()

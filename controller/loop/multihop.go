@@ -1,7 +1,9 @@
 package loop
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,13 +17,16 @@ import (
 // multihops is the paths over several circuits that this leadership has switches hold. The log knows nothing of them: a
 // new leader takes them away, as switches are read, and its policy decides anew.
 type multihops struct {
-	all     []*laid                       // by multihop.Compare
-	awaited map[uint64][]*laid            // by token of a Set: who waits for its answer
+	all     []*laid // by multihop.Compare
+	base    *rollout.Base
+	awaited map[uint64]pathSet            // by token: the Sets that are not answered yet
 	stand   map[[2]southbound.RackID]bool // pairs whose packets take their path
 	derived int                           // of the base's tables, when paths were last looked at
 	due     bool                          // something is to be done in another pass at this instant
 	counts  MultihopCounts
 	sets    []pathSet // memory of a pass
+	// switches that have refused rules of a path, until their streams break: another can be in their place then
+	refusing map[southbound.DeviceID]bool
 }
 
 // MultihopCounts is how often pairs of racks were given a path over several circuits, and how often one was left as a
@@ -33,16 +38,22 @@ func (m *MultihopCounts) Add(o MultihopCounts) { m.Stood, m.Lost = m.Stood+o.Sto
 
 // laid is a path of two racks, and how far it has come.
 type laid struct {
-	path   multihop.Path
-	rules  []rollout.Placed
-	stage  pathStage
-	asked  bool          // switches have been sent to forget it
-	open   int           // answers to Sets awaited
-	missed bool          // one of them did not get through
-	tries  int           // how often that happened as it was being forgotten
-	retry  time.Duration // when to try again
-	next   *multihop.Path
+	path    multihop.Path
+	rules   []rollout.Placed
+	stage   pathStage
+	known   int                   // the first of its parts that switches possibly know
+	asked   int                   // the first of its parts that switches have not been sent to forget
+	refused []southbound.DeviceID // switches that have not taken their rule
+	life    int                   // how often answers awaited were given up
+	open    int                   // answers to Sets awaited
+	missed  bool                  // one of them did not get through
+	tries   int                   // how often that happened as it was being forgotten
+	retry   time.Duration         // when to try again
+	next    *multihop.Path
 }
+
+// parts are the rules by when switches are told of them.
+func (x *laid) parts() [][]rollout.Placed { return rollout.Parts(&x.path, x.rules) }
 
 func (x *laid) pair() [2]southbound.RackID { return [2]southbound.RackID{x.path.Src, x.path.Dst} }
 
@@ -59,11 +70,18 @@ const (
 // pathSet is the Set of one switch in a pass, and whose rules it is about.
 type pathSet struct {
 	set   rollout.Set
-	waits []*laid
+	waits []pathWait
 }
 
-func newMultihops() multihops {
-	return multihops{awaited: map[uint64][]*laid{}, stand: map[[2]southbound.RackID]bool{}}
+// pathWait is a path that waits for an answer, unless it has given that up.
+type pathWait struct {
+	path *laid
+	life int
+}
+
+func newMultihops(base *rollout.Base) multihops {
+	return multihops{base: base, awaited: map[uint64]pathSet{}, stand: map[[2]southbound.RackID]bool{},
+		refusing: map[southbound.DeviceID]bool{}}
 }
 
 // tag returns what a row between two racks is sent with that has a tag without such paths.
@@ -142,24 +160,51 @@ func own(p *multihop.Path) *multihop.Path {
 	return &c
 }
 
-// done notes the answer to a Set.
+// done notes the answer to a Set. A switch that refuses to be told of a path holds nothing of it, and one that refuses
+// to forget paths has none; where a Set was about both, it is asked again.
 func (m *multihops) done(token uint64, err error) {
-	for _, x := range m.awaited[token] {
-		x.open--
-		x.missed = x.missed || err != nil
+	p, known := m.awaited[token]
+	if !known {
+		return
 	}
 	delete(m.awaited, token)
+	refused, told := errors.Is(err, southbound.ErrRefused), len(p.set.Change.Rules) > 0
+	if refused && told {
+		m.refusing[p.set.Device] = true
+	}
+	for _, w := range p.waits {
+		x := w.path
+		if w.life != x.life {
+			continue
+		}
+		x.open--
+		x.missed = x.missed || err != nil && (told || !refused)
+		if refused && x.stage == pathLaying {
+			x.refuse(m.base, p.set.Device)
+		}
+	}
+}
+
+// refuse notes that a switch has not taken its rule.
+func (x *laid) refuse(base *rollout.Base, d southbound.DeviceID) {
+	x.refused = append(x.refused, d)
+	for _, r := range x.rules {
+		if r.Device == d {
+			base.Refused(&x.path, r)
+		}
+	}
 }
 
 // layPaths takes paths over several circuits as far as they get in this pass: those whose circuits stand come into use,
 // the others are left. Each switch is sent one Set.
 func (l *Loop) layPaths(s *state.State, now time.Duration) {
 	m := &l.multihops
+	maps.DeleteFunc(m.refusing, func(d southbound.DeviceID, _ bool) bool { return l.devices.away[d] })
 	if m.due = false; len(m.all) == 0 {
 		return
 	}
 	// What this pass begins is not in the state yet.
-	quiet, known := len(l.pass.entries) == 0, l.switchesKnown()
+	quiet, known := len(l.pass.entries) == 0, l.switchesKnown(s)
 	anew := m.derived != l.base.Derived()
 	m.derived = l.base.Derived()
 	for _, x := range m.all {
@@ -190,29 +235,37 @@ func (m *multihops) purge() {
 	m.all = slices.DeleteFunc(m.all, func(x *laid) bool { return x.stage == pathGone })
 }
 
-// switchesKnown reports whether every packet switch holds what it should: what an earlier leader had it hold is gone.
-func (l *Loop) switchesKnown() bool {
+// switchesKnown reports whether every packet switch holds what it should, but those that were removed: what an earlier
+// leader had it hold is gone.
+func (l *Loop) switchesKnown(s *state.State) bool {
+	removed := s.Change().Removed
+	counts := func(d southbound.DeviceID) bool { return !l.fabric.IsOCS(d) && !slices.Contains(removed, d) }
 	for d := range l.devices.unread {
-		if !l.fabric.IsOCS(d) {
+		if counts(d) {
 			return false
 		}
 	}
 	for d, away := range l.devices.away {
-		if away && !l.fabric.IsOCS(d) {
+		if away && counts(d) {
 			return false
 		}
 	}
 	return true
 }
 
+// lit reports whether all circuits of a path are in service and of no slice.
+func (l *Loop) lit(s *state.State, x *laid) bool {
+	return !slices.ContainsFunc(x.path.Circuits, func(c multihop.Circuit) bool {
+		at := s.Circuit(c.In)
+		return at.Phase != controller.InService || at.Out != c.Out || !l.circuits.steered[c.In] || l.ofSlice(s, c.In, c.Out)
+	})
+}
+
 // leads reports whether all circuits of a path are in service and of no slice, and none joins its racks or is to; with
 // anew also whether its rules are what they would be by the tables as they are now.
 func (l *Loop) leads(s *state.State, x *laid, anew bool) bool {
-	for _, c := range x.path.Circuits {
-		at := s.Circuit(c.In)
-		if at.Phase != controller.InService || at.Out != c.Out || !l.circuits.steered[c.In] || l.ofSlice(s, c.In, c.Out) {
-			return false
-		}
+	if !l.lit(s, x) {
+		return false
 	}
 	for in := int(x.path.Src); in < l.fabric.OCSPorts(); in += l.fabric.Racks {
 		if out := s.Circuit(southbound.Port(in)).Out; out != southbound.NoPort &&
@@ -230,13 +283,21 @@ func (l *Loop) leads(s *state.State, x *laid, anew bool) bool {
 // lay has switches told of a path.
 func (l *Loop) lay(x *laid) {
 	rules, err := l.base.PathRules(&x.path)
-	if err != nil { // a cable has gone since it was decided
-		x.stage = pathGone
+	if err != nil || slices.ContainsFunc(rules, func(r rollout.Placed) bool { return l.multihops.refusing[r.Device] }) {
+		x.stage = pathGone // a cable has gone since it was decided, or a switch takes no such rules
 		return
 	}
 	x.rules, x.stage, x.missed = rules, pathLaying, false
-	l.base.Lead(&x.path, rules)
-	for _, r := range rules {
+	x.known = len(x.parts())
+	l.tell(x)
+}
+
+// tell has switches told of the next part of a path.
+func (l *Loop) tell(x *laid) {
+	x.known--
+	part := x.parts()[x.known]
+	l.base.Lead(&x.path, part)
+	for _, r := range part {
 		set := l.multihops.set(x, r.Device)
 		set.Change.Rules = append(set.Change.Rules, r.Rule)
 	}
@@ -249,19 +310,21 @@ func (l *Loop) use(s *state.State, x *laid) {
 	case x.missed:
 		l.leavePath(s, x)
 		l.multihops.due = true // to take it away
+	case x.known > 0:
+		l.tell(x)
 	default:
 		x.stage = pathStanding
 		l.multihops.stand[x.pair()] = true
 		l.multihops.counts.Stood++
-		l.steerPair(x)
+		l.steerPaths()
 	}
 }
 
-// steerPair has the next pass steer what a pair of racks sends. This one may start coflows that it cannot see.
-func (l *Loop) steerPair(x *laid) {
+// steerPaths has the next pass steer what racks send that have got a path or lost one. This one may start coflows that
+// it cannot see.
+func (l *Loop) steerPaths() {
 	l.multihops.due = true
-	l.steering.pairs = append(l.steering.pairs,
-		pairOf{controller.AnyCoflow, southbound.Port(x.path.Src), southbound.Port(x.path.Dst)})
+	l.steering.all()
 }
 
 // leavePath has hosts send over packets again, and has a path taken away. One that no switch knows is gone at once.
@@ -277,44 +340,62 @@ func (l *Loop) leavePath(s *state.State, x *laid) {
 	}
 	if m.stand[x.pair()] {
 		delete(m.stand, x.pair())
-		l.steerPair(x)
+		l.steerPaths()
 		if !l.leads(s, x, false) {
 			m.counts.Lost++
 		}
 	}
-	l.base.Unlead(x.rules)
-	for token, waits := range m.awaited {
-		m.awaited[token] = slices.DeleteFunc(waits, func(o *laid) bool { return o == x })
-	}
-	x.stage, x.open, x.missed, x.asked, x.tries, x.retry = pathLeaving, 0, false, false, 0, 0
+	x.stage, x.open, x.missed, x.asked, x.tries, x.retry = pathLeaving, 0, false, x.known, 0, 0
+	x.life++
 }
 
 // takeAway has switches forget a path, again and again until all have: another of the same racks could lead back to
 // where this one is known. A switch that is away is asked once it is back, and one that was removed never.
 func (l *Loop) takeAway(s *state.State, now time.Duration, x *laid) {
+	parts, to := x.parts(), x.known+1
+	if !l.lit(s, x) { // what leads into a circuit that goes may be wanted no longer, and could wait for long
+		to = len(parts)
+	}
+	to = max(x.asked, min(to, len(parts)))
+	if now >= x.retry && x.asked < to {
+		from := x.asked
+		x.asked = to
+		for _, part := range parts[from:to] {
+			l.drop(s, x, part)
+		}
+		l.multihops.due = l.multihops.due || x.open == 0 // nobody will answer
+		return
+	}
+	for _, part := range parts[x.asked:to] { // switches that are read before they are asked again get nothing of it
+		l.base.Unlead(part)
+	}
 	switch {
 	case x.open > 0 || now < x.retry:
-	case x.asked && !x.missed: // all have answered
+	case x.missed:
+		x.retry = now + max(l.cfg.Rollout.Retry, time.Millisecond)<<min(x.tries, 6)
+		x.asked, x.missed, x.tries = x.known, false, x.tries+1
+	case x.asked < len(parts):
+		x.known = x.asked
+		l.takeAway(s, now, x)
+	default: // all have answered
 		l.base.Forget(&x.path, x.rules)
 		l.multihops.renew(x)
-	case x.asked:
-		x.retry = now + max(l.cfg.Rollout.Retry, time.Millisecond)<<min(x.tries, 6)
-		x.asked, x.missed, x.tries = false, false, x.tries+1
-	default:
-		x.asked = true
-		removed := s.Change().Removed
-		for _, r := range x.rules {
-			if slices.Contains(removed, r.Device) {
-				continue
-			}
-			if l.devices.away[r.Device] {
-				x.missed = true
-				continue
-			}
+	}
+}
+
+// drop has switches forget a part of a path.
+func (l *Loop) drop(s *state.State, x *laid, part []rollout.Placed) {
+	l.base.Unlead(part)
+	removed := s.Change().Removed
+	for _, r := range part {
+		switch {
+		case slices.Contains(removed, r.Device) || slices.Contains(x.refused, r.Device):
+		case l.devices.away[r.Device]:
+			x.missed = true
+		default:
 			set := l.multihops.set(x, r.Device)
 			set.Change.Drop = append(set.Change.Drop, r.Rule.Match)
 		}
-		l.multihops.due = l.multihops.due || x.open == 0 // nobody will answer
 	}
 }
 
@@ -324,7 +405,7 @@ func (m *multihops) renew(x *laid) {
 		x.stage = pathGone
 		return
 	}
-	*x = laid{path: *x.next}
+	*x = laid{path: *x.next, life: x.life + 1}
 	m.due = true
 }
 
@@ -333,11 +414,11 @@ func (m *multihops) set(x *laid, d southbound.DeviceID) *rollout.Set {
 	x.open++
 	for i := range m.sets {
 		if m.sets[i].set.Device == d {
-			m.sets[i].waits = append(m.sets[i].waits, x)
+			m.sets[i].waits = append(m.sets[i].waits, pathWait{x, x.life})
 			return &m.sets[i].set
 		}
 	}
-	m.sets = append(m.sets, pathSet{rollout.Set{Device: d}, []*laid{x}})
+	m.sets = append(m.sets, pathSet{rollout.Set{Device: d}, []pathWait{{x, x.life}}})
 	return &m.sets[len(m.sets)-1].set
 }
 
@@ -347,7 +428,7 @@ func (l *Loop) sendPaths() {
 	for i := range m.sets {
 		p := &m.sets[i]
 		p.set.Token = l.circuits.mover.Token()
-		m.awaited[p.set.Token] = p.waits
+		m.awaited[p.set.Token] = *p
 		l.pass.act.Sets = append(l.pass.act.Sets, p.set)
 	}
 	m.sets = m.sets[:0]

@@ -56,6 +56,13 @@ func (t *steering) repeat(id southbound.CoflowID, rows int) {
 // again notes that rows of a coflow possibly have another path.
 func (t *steering) again(id southbound.CoflowID) { t.coflows = append(t.coflows, id) }
 
+// all notes that rows of any coflow possibly have another path.
+func (t *steering) all() {
+	if !slices.Contains(t.coflows, controller.AnyCoflow) {
+		t.again(controller.AnyCoflow)
+	}
+}
+
 // changed notes that the circuit of a reservation has changed, and what that does to the rows that it
 // carries.
 func (t *steering) changed(r *controller.CircuitReservation) {

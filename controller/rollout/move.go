@@ -55,6 +55,7 @@ type Mover struct {
 	room      []southbound.CrossConnect // not handed out yet
 	// Sets of OCSes that are not answered yet, also those whose moves have been given up
 	asks    []ask
+	paths   []uint64      // tokens of Sets about paths over circuits alone
 	stirred bool          // something was reported since Next
 	due     time.Duration // if not stirred: when Next has something to do; unknown: not computed
 }
@@ -215,6 +216,12 @@ func (m *Mover) Token() uint64 {
 
 // Done handles the result of a Set; a token that is not awaited is ignored.
 func (m *Mover) Done(now time.Duration, token uint64, err error) {
+	if i := slices.Index(m.paths, token); i >= 0 {
+		m.paths = slices.Delete(m.paths, i, i+1)
+		if errors.Is(err, southbound.ErrRefused) { // it takes no such rules, and holds none
+			err = nil
+		}
+	}
 	if i := slices.IndexFunc(m.asks, func(a ask) bool { return a.token == token }); i >= 0 {
 		// the old circuit possibly remains, and would not be reported as new
 		if d := m.asks[i].ocs; err != nil && !errors.Is(err, southbound.ErrRefused) && !slices.Contains(m.unsure, d) {
@@ -343,8 +350,8 @@ func (m *Mover) Event(now time.Duration, e southbound.DeviceEvent) {
 	}
 }
 
-// Next returns the Sets to send now, at most one a device, and what has settled. The slices are valid
-// until the next call.
+// Next returns the Sets to send now, at most one a device and one for the paths over each of its circuits, and what has
+// settled. The slices are valid until the next call.
 func (m *Mover) Next(now time.Duration) ([]Set, []Settled) {
 	if !m.stirred && now < m.Wake() {
 		return nil, nil
@@ -412,14 +419,15 @@ func (m *Mover) darken(o *move) {
 // clear has every ToR forget the circuits that the move displaces; with none, draining is over at once.
 func (m *Mover) clear(now time.Duration, o *move) {
 	for _, d := range o.drop {
-		if gone := append(m.base.CircuitMatches(d.In, d.Out), m.base.Through(d.In)...); len(gone) > 0 {
+		if gone := m.base.CircuitMatches(d.In, d.Out); len(gone) > 0 {
 			m.send(o, m.base.tor(d.In), southbound.Change{Drop: gone})
 		}
+		m.forget(o, d.In)
 	}
 	// Of a circuit that has been lost, nothing is displaced, and paths over it are possibly being taken away still.
 	displaced := slices.ContainsFunc(o.drop, func(d southbound.CrossConnect) bool { return d.In == o.in })
-	if gone := m.base.Through(o.in); len(gone) > 0 && !displaced {
-		m.send(o, m.base.tor(o.in), southbound.Change{Drop: gone})
+	if !displaced {
+		m.forget(o, o.in)
 	}
 	switch {
 	case len(o.drop) == 0 && len(o.open) == 0:
@@ -427,6 +435,16 @@ func (m *Mover) clear(now time.Duration, o *move) {
 		o.stages.Cleared = now
 	case len(o.open) == 0: // nothing to forget: hosts send nothing to the circuits any more
 		m.advance(now, o)
+	}
+}
+
+// forget has the ToR of an input drop what paths send into it, and the move wait for that. It is a Set by itself: a
+// switch that takes no rules by source refuses it whole.
+func (m *Mover) forget(o *move, in southbound.Port) {
+	if gone := m.base.Through(in); len(gone) > 0 {
+		m.sets = append(m.sets, Set{Device: m.base.tor(in), Token: m.Token(), Change: southbound.Change{Drop: gone}})
+		m.paths = append(m.paths, m.token)
+		o.await(m.token)
 	}
 }
 

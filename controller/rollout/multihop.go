@@ -16,8 +16,8 @@ type Placed struct {
 }
 
 // multihops is the rules of paths over several circuits. They name both racks and the circuit's tag, so a pair of racks
-// has one such path at a time. Of one path, any part may be there: a packet that finds no rule of it takes the default
-// way, which does not come back to it.
+// has one such path at a time. Of one path, any part may be there while no cable goes dark: a packet that finds no rule
+// of it takes the default way, which does not come back to it.
 type multihops struct {
 	wanted  map[southbound.DeviceID][]southbound.Rule
 	through map[southbound.Port][]southbound.Match // by input of an OCS: what its ToR possibly sends into it
@@ -53,6 +53,18 @@ func (b *Base) PathRules(p *multihop.Path) ([]Placed, error) {
 	return rules, nil
 }
 
+// Parts returns the rules of a path in the order in which switches are to forget them, the reverse of that in which they
+// are to be told: each part once all switches of the one before have answered. The order within a part is open.
+//
+// Behind a spine that packets take first, the default way of a rack can come to lead back over that spine when a cable
+// goes dark. So none are sent to a rack that possibly does not know the path.
+func Parts(p *multihop.Path, rules []Placed) [][]Placed {
+	if p.Spine == pathmap.None {
+		return [][]Placed{rules}
+	}
+	return [][]Placed{rules[:1], rules[1:2], rules[2:]}
+}
+
 // packetsFirst returns the rules up to the first circuit's rack, where packets take a spine first.
 func (b *Base) packetsFirst(p *multihop.Path, match southbound.Match) ([]Placed, error) {
 	if p.Spine == pathmap.None {
@@ -86,9 +98,6 @@ func (b *Base) packetsFirst(p *multihop.Path, match southbound.Match) ([]Placed,
 
 // port returns the port of a node to another, over a cable that is up.
 func (b *Base) port(from, to pathmap.NodeID) (southbound.Port, bool) {
-	if to < 0 || int(to) >= len(b.fabric.Topology.Nodes()) {
-		return southbound.NoPort, false
-	}
 	for _, l := range b.fabric.Topology.Out(from) {
 		if link := b.fabric.Topology.Link(l); link.To == to && !b.down(l) {
 			return southbound.Port(link.FromPort), true
@@ -100,7 +109,7 @@ func (b *Base) port(from, to pathmap.NodeID) (southbound.Port, bool) {
 // Derived counts how often the tables were derived.
 func (b *Base) Derived() int { return b.derived }
 
-// Lead has switches hold the rules of a path. The pair of racks must have no other.
+// Lead has switches hold some of the rules of a path. The pair of racks must have no other.
 func (b *Base) Lead(p *multihop.Path, rules []Placed) {
 	m := &b.multihops
 	if m.wanted == nil {
@@ -112,11 +121,23 @@ func (b *Base) Lead(p *multihop.Path, rules []Placed) {
 		m.dirty.add(r.Device)
 	}
 	for _, c := range p.Circuits {
-		m.through[c.In] = append(m.through[c.In], rules[0].Rule.Match)
+		if slices.ContainsFunc(rules, func(r Placed) bool { return r.Device == b.tor(c.In) }) {
+			m.through[c.In] = append(m.through[c.In], rules[0].Rule.Match)
+		}
 	}
 }
 
-// Unlead has switches hold the rules of a path no longer. Until Forget they may do so.
+// Refused notes that a switch has not taken its rule of a path, and holds none.
+func (b *Base) Refused(p *multihop.Path, r Placed) {
+	b.Unlead([]Placed{r})
+	for _, c := range p.Circuits {
+		if b.tor(c.In) == r.Device {
+			b.forget(c.In, r.Rule.Match)
+		}
+	}
+}
+
+// Unlead has switches hold some of the rules of a path no longer. Until Forget they may do so.
 func (b *Base) Unlead(rules []Placed) {
 	m := &b.multihops
 	for _, r := range rules {
@@ -130,10 +151,14 @@ func (b *Base) Unlead(rules []Placed) {
 // Forget notes that no switch holds a rule of a path any more.
 func (b *Base) Forget(p *multihop.Path, rules []Placed) {
 	for _, c := range p.Circuits {
-		b.multihops.through[c.In] = slices.DeleteFunc(b.multihops.through[c.In], func(m southbound.Match) bool {
-			return m == rules[0].Rule.Match
-		})
+		b.forget(c.In, rules[0].Rule.Match)
 	}
+}
+
+func (b *Base) forget(in southbound.Port, match southbound.Match) {
+	b.multihops.through[in] = slices.DeleteFunc(b.multihops.through[in], func(m southbound.Match) bool {
+		return m == match
+	})
 }
 
 // Through returns what the ToR of an input must forget before its circuit moves, beside CircuitMatches: the rules of

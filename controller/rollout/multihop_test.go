@@ -1,10 +1,12 @@
 package rollout_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"lightloom/controller/multihop"
 	"lightloom/controller/rollout"
@@ -23,6 +25,9 @@ type lines struct {
 	x     *rollout.Fabric
 	laid  map[[2]southbound.RackID]*line
 	order [][2]southbound.RackID
+	// cables that are dark, by link; checker keeps what tables are wanted from one move to the next
+	down    []bool
+	checker rollout.Checker
 }
 
 type line struct {
@@ -45,7 +50,26 @@ func newLines(t *testing.T, text string, rng *rand.Rand) *lines {
 		t.Fatal(err)
 	}
 	b := rollout.NewBase(f, m)
-	return &lines{t, f, b, m, tables(f, b, dark(f.OCSPorts())), map[[2]southbound.RackID]*line{}, nil}
+	return &lines{t: t, f: f, b: b, paths: m, x: tables(f, b, dark(f.OCSPorts())),
+		laid: map[[2]southbound.RackID]*line{}, down: make([]bool, len(f.Topology.Links()))}
+}
+
+func (l *lines) network(lit []southbound.Port) *multihop.Network {
+	return &multihop.Network{Fabric: l.f, Paths: l.paths, Down: l.down, Lit: lit}
+}
+
+// wanted reports whether switches hold what they should, given how a checker that has seen it come about sees that.
+func (l *lines) wanted(when string) {
+	l.t.Helper()
+	if err := l.checker.CheckWanted(l.b, l.x.Circuits); err != nil {
+		l.t.Fatalf("%s: tables that are wanted: %v", when, err)
+	}
+	for d, rules := range l.checker.Wanted().Rules {
+		if !slices.Equal(rules, l.x.Rules[d]) {
+			l.t.Fatalf("%s: %s should hold\n%v, and does\n%v", when, l.f.Topology.Node(pathmap.NodeID(d)).Name, rules,
+				l.x.Rules[d])
+		}
+	}
 }
 
 // check walks all packets through the tables as they are.
@@ -78,9 +102,38 @@ func sorted(rules []southbound.Rule) []southbound.Rule {
 	return rules
 }
 
-// lay gives a pair of racks one of its paths, its rules in any order, and walks it.
-func (l *lines) lay(rng *rand.Rand) {
-	n := multihop.Network{Fabric: l.f, Paths: l.paths, Lit: l.x.Circuits}
+// dim takes light from one cable between racks and spines, or gives it back. All tables but the rules of paths are then
+// made anew at once, and the paths whose rules would be others are taken away.
+func (l *lines) dim(rng *rand.Rand) {
+	top := l.f.Topology
+	l.down = make([]bool, len(top.Links()))
+	if out := top.Out(l.f.ToRNode[rng.IntN(l.f.Racks)]); rng.IntN(4) > 0 {
+		if cable := out[rng.IntN(len(out))]; top.Node(top.Link(cable).To).Role == pathmap.Switch {
+			l.down[cable], l.down[pathmap.Reverse(cable)] = true, true
+		}
+	}
+	down := l.down
+	l.b.Avoid(func(id pathmap.LinkID) bool { return down[id] })
+	l.x.Dark = down
+	ofPath := func(r southbound.Rule) bool { return r.Tag == southbound.TagCircuit && r.Src != southbound.AnyRack }
+	for d := range l.x.Rules {
+		held := slices.DeleteFunc(slices.Clone(l.x.Rules[d]), func(r southbound.Rule) bool { return !ofPath(r) })
+		rules := slices.DeleteFunc(l.b.Rules(southbound.DeviceID(d), l.x.Circuits), ofPath)
+		l.x.Rules[d] = sorted(append(rules, held...))
+	}
+	l.check("a cable goes dark or comes back")
+	for _, pair := range slices.Clone(l.order) {
+		x := l.laid[pair]
+		if rules, err := l.b.PathRules(&x.path); err != nil || !slices.Equal(rules, x.rules) {
+			l.leave(rng, pair)
+		}
+	}
+}
+
+// lay gives a pair of racks one of its paths, part by part, and walks it. One time in so many among, if that is not 0, a
+// cable goes dark after a rule.
+func (l *lines) lay(rng *rand.Rand, among int) {
+	n := l.network(l.x.Circuits)
 	s, d := southbound.RackID(rng.IntN(l.f.Racks)), southbound.RackID(rng.IntN(l.f.Racks))
 	if all := n.Between(s, d); s != d && len(all) > 0 && l.laid[[2]southbound.RackID{s, d}] == nil && !l.joined(s, d) {
 		p := all[rng.IntN(len(all))]
@@ -88,16 +141,28 @@ func (l *lines) lay(rng *rand.Rand) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
-		l.b.Lead(&p, rules)
-		for _, i := range rng.Perm(len(rules)) {
-			l.put(rules[i])
-			l.check("a path comes")
+		x, parts := &line{p, rules}, rollout.Parts(&p, rules)
+		for k := len(parts) - 1; k >= 0; k-- {
+			l.b.Lead(&p, parts[k])
+			for _, i := range rng.Perm(len(parts[k])) {
+				l.put(parts[k][i])
+				l.check("a path comes")
+				if among > 0 && rng.IntN(among) == 0 { // it is given up half laid, as a cable goes dark
+					l.laid[[2]southbound.RackID{s, d}] = x
+					l.order = append(l.order, [2]southbound.RackID{s, d})
+					l.dim(rng)
+					if l.laid[[2]southbound.RackID{s, d}] != nil {
+						l.leave(rng, [2]southbound.RackID{s, d})
+					}
+					return
+				}
+			}
 		}
 		way, err := l.x.Walk(s, d, southbound.TagCircuit)
 		if err != nil || !slices.Equal(way, n.Links(&p)) {
 			l.t.Fatalf("%v: packets take %v, want %v: %v", p, way, n.Links(&p), err)
 		}
-		l.laid[[2]southbound.RackID{s, d}] = &line{p, rules}
+		l.laid[[2]southbound.RackID{s, d}] = x
 		l.order = append(l.order, [2]southbound.RackID{s, d})
 	}
 }
@@ -112,13 +177,15 @@ func (l *lines) joined(s, d southbound.RackID) bool {
 	return false
 }
 
-// leave takes a path away, its rules in any order.
+// leave takes a path away, part by part.
 func (l *lines) leave(rng *rand.Rand, pair [2]southbound.RackID) {
 	x := l.laid[pair]
-	l.b.Unlead(x.rules)
-	for _, i := range rng.Perm(len(x.rules)) {
-		l.drop(x.rules[i].Device, x.rules[i].Rule.Match)
-		l.check("a path goes")
+	for _, part := range rollout.Parts(&x.path, x.rules) {
+		l.b.Unlead(part)
+		for _, i := range rng.Perm(len(part)) {
+			l.drop(part[i].Device, part[i].Rule.Match)
+			l.check("a path goes")
+		}
 	}
 	l.b.Forget(&x.path, x.rules)
 	delete(l.laid, pair)
@@ -164,8 +231,7 @@ func (l *lines) move(rng *rand.Rand, careless bool) error {
 	}
 	l.check("a circuit's ToR knows it")
 	for _, pair := range slices.Clone(l.order) {
-		n := multihop.Network{Fabric: l.f, Paths: l.paths, Lit: circuits}
-		if !n.Stands(&l.laid[pair].path) || l.joined(pair[0], pair[1]) {
+		if n := l.network(circuits); !n.Stands(&l.laid[pair].path) || l.joined(pair[0], pair[1]) {
 			l.leave(rng, pair)
 		}
 	}
@@ -174,41 +240,35 @@ func (l *lines) move(rng *rand.Rand, careless bool) error {
 
 const ofLines = "hybrid:racks=6,hosts=1,spines=3,ocses=2"
 
-// TestMultihopTables: circuits move and paths over several of them come and go at random, rule by rule. At no moment
-// does a packet of any tag go round, get lost or come out at the wrong rack. Packets of a whole path take its links.
+// TestMultihopTables: circuits move, cables go dark and come back, and paths over several circuits come and go at random,
+// rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack. Packets of a
+// whole path take its links. After each step switches hold what a checker that has seen all of it has as wanted.
 func TestMultihopTables(t *testing.T) {
 	laid := 0
-	for seed := range tries.Of[uint64](3, 60) {
+	for seed := range tries.Of[uint64](12, 60) {
 		rng := rand.New(rand.NewPCG(seed, 97))
 		l := newLines(t, ofLines, rng)
-		for range 60 {
-			switch rng.IntN(4) {
-			case 0, 1:
+		for range 120 {
+			switch rng.IntN(10) {
+			case 0, 1, 2, 3:
 				if err := l.move(rng, false); err != nil {
 					t.Fatalf("seed %d: a circuit has moved: %v", seed, err)
 				}
-			case 2:
+			case 4, 5, 6:
 				n := len(l.laid)
-				l.lay(rng)
-				laid += len(l.laid) - n
+				l.lay(rng, 20)
+				laid += max(0, len(l.laid)-n)
+			case 7:
+				l.dim(rng)
 			default:
 				if len(l.order) > 0 && rng.IntN(3) == 0 {
 					l.leave(rng, l.order[rng.IntN(len(l.order))])
 				}
 			}
-		}
-		var c rollout.Checker
-		if err := c.CheckWanted(l.b, l.x.Circuits); err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		for d, rules := range c.Wanted().Rules {
-			if !slices.Equal(rules, l.x.Rules[d]) {
-				t.Fatalf("seed %d: %s should hold\n%v, and does\n%v", seed, l.f.Topology.Node(pathmap.NodeID(d)).Name, rules,
-					l.x.Rules[d])
-			}
+			l.wanted(fmt.Sprintf("seed %d", seed))
 		}
 	}
-	if laid < 20 {
+	if t.Logf("%d paths", laid); laid < 20 {
 		t.Errorf("only %d paths", laid)
 	}
 }
@@ -220,7 +280,7 @@ func TestMultihopCareless(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 97))
 		l := newLines(t, ofLines, rng)
 		for range 60 {
-			l.lay(rng)
+			l.lay(rng, 0)
 			if err := l.move(rng, true); err != nil {
 				if !strings.Contains(err.Error(), "loop") {
 					t.Errorf("seed %d: %v", seed, err)
@@ -230,6 +290,33 @@ func TestMultihopCareless(t *testing.T) {
 		}
 	}
 	t.Error("no packet went round")
+}
+
+// TestMultihopRefusedDrop: a ToR that takes no rules by source refuses to forget those of a path. The move goes on, and
+// what the ToR is to forget beside them is in another Set.
+func TestMultihopRefusedDrop(t *testing.T) {
+	f, b := fabric(t, "hybrid:racks=4,hosts=1,spines=2", 2)
+	p := multihop.Path{Src: 0, Dst: 2, Spine: pathmap.None, Circuits: []multihop.Circuit{{In: 0, Out: 1}, {In: 1, Out: 2}}}
+	rules, err := b.PathRules(&p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Lead(&p, rules)
+	m := rollout.NewMover(f, b, rollout.Options{Drain: 3, Timeout: time.Second, Retry: time.Millisecond})
+	m.Begin(0, 1, 3, []southbound.CrossConnect{{In: 1, Out: 2}})
+	sets, _ := m.Next(0)
+	if len(sets) != 2 || !slices.Equal(sets[0].Change.Drop, b.CircuitMatches(1, 2)) ||
+		!slices.Equal(sets[1].Change.Drop, b.Through(1)) {
+		t.Fatalf("Sets %+v", sets)
+	}
+	m.Done(1, sets[1].Token, fmt.Errorf("no source: %w", southbound.ErrRefused))
+	m.Done(1, sets[0].Token, nil)
+	if sets, settled := m.Next(4); len(settled) > 0 || len(sets) != 1 || sets[0].Device != f.OCSNode {
+		t.Fatalf("then Sets %+v, settled %+v", sets, settled)
+	}
+	if b.Refused(&p, rules[1]); len(b.Through(1)) > 0 || len(b.Through(0)) != 1 {
+		t.Errorf("after a refusal of the path, into the circuits lead %v and %v", b.Through(0), b.Through(1))
+	}
 }
 
 // TestMultihopLinkDark: with any one cable dark, packets of a whole path arrive all the same.
@@ -243,7 +330,7 @@ func TestMultihopLinkDark(t *testing.T) {
 			}
 		}
 		for range 12 {
-			l.lay(rng)
+			l.lay(rng, 0)
 		}
 		for link := pathmap.LinkID(0); int(link) < len(l.f.Topology.Links()); link += 2 {
 			a, b := l.f.Topology.Link(link).From, l.f.Topology.Link(link).To
@@ -253,7 +340,7 @@ func TestMultihopLinkDark(t *testing.T) {
 			l.x.Dark = make([]bool, len(l.f.Topology.Links()))
 			l.x.Dark[link], l.x.Dark[pathmap.Reverse(link)] = true, true
 			for pair, x := range l.laid {
-				if _, err := l.x.Walk(pair[0], pair[1], southbound.TagCircuit); err != nil && l.whole(pair, link) {
+				if _, err := l.x.Walk(pair[0], pair[1], southbound.TagCircuit); err != nil && l.whole(pair) {
 					t.Fatalf("%v with a dark cable from node %d to node %d: %v", x.path, a, b, err)
 				}
 			}
@@ -262,7 +349,7 @@ func TestMultihopLinkDark(t *testing.T) {
 }
 
 // whole reports whether packets without a tag arrive with that cable dark: else it is not for paths to do better.
-func (l *lines) whole(pair [2]southbound.RackID, _ pathmap.LinkID) bool {
+func (l *lines) whole(pair [2]southbound.RackID) bool {
 	for _, r := range l.laid[pair].path.Racks(l.f) {
 		if r == pair[1] {
 			continue

@@ -14,7 +14,7 @@ import (
 // the Set's token.
 func (m *Mover) send(o *move, d southbound.DeviceID, c southbound.Change) uint64 {
 	i := 0
-	for i < len(m.sets) && m.sets[i].Device != d {
+	for i < len(m.sets) && (m.sets[i].Device != d || slices.Contains(m.paths, m.sets[i].Token)) {
 		i++
 	}
 	if i == len(m.sets) {
