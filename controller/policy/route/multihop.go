@@ -173,9 +173,6 @@ func tagOf(tags []southbound.Tag, row int) southbound.Tag {
 
 // choose returns the path of a pair, nil for packets, and puts its bytes there.
 func (c *chooser) choose(x *rackPair) *multihop.Path {
-	if c.joined(x) {
-		return nil
-	}
 	for _, l := range x.links {
 		c.links[l] -= x.packets[l]
 	}
@@ -183,11 +180,16 @@ func (c *chooser) choose(x *rackPair) *multihop.Path {
 	for _, l := range x.links {
 		packets = max(packets, c.takes(l, x.packets[l]))
 	}
-	best, takes, now := (*multihop.Path)(nil), packets, c.now(x)
+	best, takes := (*multihop.Path)(nil), packets
+	had, now := c.had(x)
 	if now != nil {
 		best, takes = now, c.over(now, x.bytes)
-	} else if packets < soon.Seconds() {
+	}
+	if c.joined(x) || now == nil && packets < soon.Seconds() {
 		c.put(x, nil)
+		if had != nil {
+			c.why = append(c.why, MultihopWhy{nil, x.s, x.d, x.bytes, packets, packets, 0, x.coflow})
+		}
 		return nil
 	}
 	kept := takes
@@ -201,7 +203,7 @@ func (c *chooser) choose(x *rackPair) *multihop.Path {
 		best, takes = nil, packets
 	}
 	c.put(x, best)
-	if best != now {
+	if best != now || best == nil && had != nil {
 		w := MultihopWhy{nil, x.s, x.d, x.bytes, takes, packets, len(all), x.coflow}
 		if best != nil {
 			w.Links = c.net.Links(best)
@@ -217,16 +219,16 @@ const soon = 20 * time.Millisecond
 // worthwhile is the part of the time by the way that it has below which a pair takes another.
 const worthwhile = 0.8
 
-// now returns the path that a pair has, if it can stay; else nil.
-func (c *chooser) now(x *rackPair) *multihop.Path {
+// had returns the path that a pair has, nil for none; now is nil also where it cannot stay.
+func (c *chooser) had(x *rackPair) (had, now *multihop.Path) {
 	i, has := slices.BinarySearchFunc(c.v.Multihop, multihop.Path{Src: x.s, Dst: x.d}, multihop.Compare)
 	if !has {
-		return nil
+		return nil, nil
 	}
-	if p := &c.v.Multihop[i]; c.net.Stands(p) {
-		return p
+	if had = &c.v.Multihop[i]; c.net.Stands(had) {
+		return had, had
 	}
-	return nil
+	return had, nil
 }
 
 // joined reports whether a circuit leads from one rack of a pair to the other, or is to.

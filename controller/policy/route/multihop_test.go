@@ -79,11 +79,48 @@ func TestMultihopShares(t *testing.T) {
 	of := &v.Circuits[1]
 	of.Until = southbound.Never // of a slice
 	none := &controller.Plan{Wake: southbound.Never}
-	if m.Fill(v, nil, none); len(none.Multihop) > 0 && len(none.Multihop[0].Circuits) > 1 {
-		t.Errorf("paths %v over a circuit of a slice", none.Multihop)
+	m.Fill(v, nil, none)
+	// Over the first circuit and then packets it is no sooner than over packets alone: they are what takes 2.4 s.
+	if want := (multihop.Paths{}); !reflect.DeepEqual(none.Multihop, want) {
+		t.Errorf("with the second circuit of a slice paths %v, want %v", none.Multihop, want)
 	}
 	if len(p.Multihop) != 1 || p.Multihop[0].Src != 0 || p.Multihop[0].Dst != 2 || len(p.Multihop[0].Circuits) != 2 {
 		t.Errorf("paths %v, want one from 0 to 2 over two circuits", p.Multihop)
+	}
+}
+
+// TestMultihopLost: that packets are taken again is told for each reason: the circuit has moved, a circuit joins the
+// racks, or too little is left.
+func TestMultihopLost(t *testing.T) {
+	spec := "hybrid:racks=4,hosts=1,spines=2,eps=1Gbps,ocs=2Gbps,nic=10Gbps,dark=10ms"
+	path := multihop.Path{Src: 0, Dst: 2, Spine: pathmap.None, Circuits: []multihop.Circuit{{In: 0, Out: 1}, {In: 1, Out: 2}}}
+	for _, tc := range []struct {
+		name  string
+		bytes float64
+		lit   map[int]int
+	}{
+		{"the circuit has moved", 300e6, map[int]int{0: 1, 1: 3}},
+		{"and little is left", 1e5, map[int]int{0: 1, 1: 3}},
+		{"a circuit joins them", 300e6, map[int]int{0: 2}},
+	} {
+		v := viewOf(t, spec, []controller.CoflowView{flow(0, 0, 2, tc.bytes)}, tc.lit)
+		if tc.name == "a circuit joins them" {
+			v.Circuits[0].Phase = controller.Reconfiguring
+		}
+		for _, had := range []multihop.Paths{nil, {path}} {
+			v.Multihop = had
+			var told []route.MultihopWhy
+			m := route.Multihop{}
+			m.Tell(func(_ *controller.View, w route.Why) { told = append(told, *w.Multihop) })
+			p := &controller.Plan{Wake: southbound.Never}
+			m.Fill(v, nil, p)
+			if len(p.Multihop) > 0 || len(told) != len(had) {
+				t.Errorf("%s: paths %v, told %+v", tc.name, p.Multihop, told)
+			}
+			if len(told) == 1 && (told[0].Links != nil || told[0].Takes != told[0].Packets || told[0].Takes <= 0) {
+				t.Errorf("%s: told %+v", tc.name, told[0])
+			}
+		}
 	}
 }
 
