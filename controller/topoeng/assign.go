@@ -23,7 +23,7 @@ func Assign(want Counts, standing Topology, rounds int, seed uint64) (Topology, 
 	a.dealAll()
 	for a.improve() > 0 {
 	}
-	best, fewest, bound := a.out.Clone(), standing.Disturbed(a.out), a.lost()
+	best, fewest, bound := a.out.Clone(), standing.Disturbed(a.out), standing.Lost(want)
 	rng := rand.New(rand.NewPCG(seed, 0x746f706f)) // "topo"
 	for round := range rounds {
 		if fewest == bound {
@@ -90,17 +90,6 @@ func newAssigner(want Counts, standing Topology) (*assigner, error) {
 func (a *assigner) set(k int, i, j int32) { a.out.Out[k][i], a.in[k][j] = j, i }
 
 func (a *assigner) clear(k int, i, j int32) { a.out.Out[k][i], a.in[k][j] = none, none }
-
-// lost returns how many standing circuits have to go.
-func (a *assigner) lost() int {
-	n := 0
-	for i, row := range a.standing.Counts() {
-		for j, stands := range row {
-			n += max(0, stands-a.want[i][j])
-		}
-	}
-	return n
-}
 
 // dealAll deals all circuits out to all switches.
 func (a *assigner) dealAll() {

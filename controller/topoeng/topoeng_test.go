@@ -1,6 +1,7 @@
 package topoeng
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"lightloom/controller/policy/circuits/schedule"
 	"lightloom/pathmap/tries"
@@ -371,6 +374,37 @@ func TestDecide(t *testing.T) {
 	}
 }
 
+// BenchmarkChoose: the largest instances that have the optimum, and those of which a matching is taken again and again.
+func BenchmarkChoose(b *testing.B) {
+	for _, size := range [][2]int{{256, 1}, {203, 2}, {161, 4}, {128, 8}, {101, 16}, {64, 64}, {64, 16}, {128, 1},
+		{256, 16}} {
+		n, degree := size[0], slices.Repeat([]int{size[1]}, size[0])
+		for _, values := range []string{"few", "many"} {
+			rng := rand.New(rand.NewPCG(1, 10))
+			d := randomDemand(rng, n, 0.8)
+			if values == "few" { // alike, as of jobs of one kind
+				for i := range d {
+					for j := range d[i] {
+						d[i][j] = math.Ceil(d[i][j])
+					}
+				}
+			}
+			b.Run(fmt.Sprintf("%d_pods_%d_switches_%s_values", n, size[1], values), func(b *testing.B) {
+				var c Certificate
+				before := processorTime(b)
+				for b.Loop() {
+					var err error
+					if _, c, err = Choose(d, degree); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(100*c.Gap(), "%gap")
+				b.ReportMetric((processorTime(b)-before).Seconds()*1e3/float64(b.N), "cpu-ms/op")
+			})
+		}
+	}
+}
+
 func BenchmarkTopology(b *testing.B) {
 	const pods, switches = 64, 64
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -416,6 +450,16 @@ func BenchmarkTopology(b *testing.B) {
 	})
 }
 
+// processorTime is what this process has used.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var u unix.Rusage
+	if err := unix.Getrusage(unix.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // TestChoose: what is left without a circuit is the least there is, by trying all choices, and never below the bound.
 func TestChoose(t *testing.T) {
 	for seed := range uint64(tries.Of(200, 3000)) {
@@ -437,6 +481,25 @@ func TestChoose(t *testing.T) {
 		left, least := leftOf(t, d, counts, degree), leastLeft(d, degree)
 		if left != c.Value || math.Abs(left-least) > 1e-9 || !c.Exact {
 			t.Fatalf("seed %d: %v of %v leave %g, %+v; the least is %g", seed, counts, d, left, c, least)
+		}
+	}
+}
+
+// TestChooseTies: exchanges round a ring gain nothing, whichever unit the demand is a multiple of. Sums of fractions
+// have them gain a little each time, so that no path is ever the best.
+func TestChooseTies(t *testing.T) {
+	for _, x := range [][2]float64{{0.001, 50}, {0.0015, 900}, {0.0015, 100}, {0.002, 900}, {0.007, 900}, {0.011, 900}} {
+		u, b := x[0], x[1]
+		d := Demand{{0, 0, 0, u, 0, 0}, {0, 0, 0, b, u, 2 * u}, {0, 0, 0, 0, 2 * u, 3 * u}, {0, 0, 0, 0, 0, 0},
+			{0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0}}
+		degree := []int{1, 2, 1, 1, 1, 1}
+		counts, c, err := Choose(d, degree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		left, least := leftOf(t, d, counts, degree), leastLeft(d, degree)
+		if left != c.Value || math.Abs(left-least) > 1e-9 || !c.Exact {
+			t.Errorf("%g and %g: %v leaves %g, %+v; the least is %g", u, b, counts, left, c, least)
 		}
 	}
 }
@@ -512,7 +575,7 @@ func TestSpread(t *testing.T) {
 	top := standing.Clone()
 	top.Out[0][2], top.Out[0][3] = 3, 2
 	before := top.Counts()
-	top.Spread(standing)
+	top.Spread(standing, nil)
 	if err := top.Check(); err != nil || !reflect.DeepEqual(before, top.Counts()) || standing.Disturbed(top) != 0 {
 		t.Errorf("%v, %v", top, err)
 	}

@@ -124,35 +124,16 @@ func (c Certificate) Gap() float64 {
 	return c.Value
 }
 
-// Spread moves circuits that do not stand to switches that have fewer, as long as both of their ports are free there:
-// a switch that fails then takes fewer of them. What is disturbed stays the same.
-func (t Topology) Spread(standing Topology) {
-	load, in := make([]int, len(t.Out)), make([][]bool, len(t.Out))
-	for k := range t.Out {
-		in[k] = make([]bool, t.Pods)
-		for _, j := range t.Out[k] {
-			if j >= 0 {
-				load[k]++
-				in[k][j] = true
-			}
+// At returns the certificate of another answer to the same question.
+func (c Certificate) At(value float64) Certificate { return certify(value, min(value, c.Bound)) }
+
+// Lost returns how many circuits have to go where each pair is to have so many.
+func (t Topology) Lost(want Counts) int {
+	n := 0
+	for i, row := range t.Counts() {
+		for j, stands := range row {
+			n += max(0, stands-want[i][j])
 		}
 	}
-	for k := range t.Out {
-		for i, j := range t.Out[k] {
-			if j < 0 || standing.Out[k][i] == j {
-				continue
-			}
-			to := k
-			for l := range t.Out {
-				if t.Out[l][i] < 0 && !in[l][j] && load[l]+1 < load[k] && (to == k || load[l] < load[to]) {
-					to = l
-				}
-			}
-			if to != k {
-				t.Out[k][i], t.Out[to][i], in[k][j], in[to][j] = none, j, false, true
-				load[k]--
-				load[to]++
-			}
-		}
-	}
+	return n
 }

@@ -42,15 +42,17 @@ func (x *Topology) Fill(v *controller.View, _ []controller.Event, p *controller.
 		return
 	}
 	own, ends := withoutSlices(v)
+	usable := usablePorts(v.Fabric, ends)
 	stands, _ := standing(own)
+	leaveUsable(stands, usable)
+	joined := newWavelengthAssignment(v)
 	wants := stands
-	d := x.demand(own, p)
-	if next, move := x.decide(own, ends, d, stands); move {
+	d := x.demand(own, p, joined, usable)
+	if next, move := x.decide(own, usable, d, stands); move {
 		wants = next
 	}
 	out := slices.Repeat([]southbound.Port{southbound.NoPort}, v.Fabric.OCSPorts()) // by input
 	in := slices.Clone(out)                                                         // by output
-	joined := newWavelengthAssignment(v)
 	eachCircuit(v.Fabric, wants, func(a, b southbound.Port) {
 		// A pair keeps its switch as long as a circuit of it is there, in use or not: it gets the other one afterwards.
 		// What has no demand any more is in nobody's way, and runs out.
@@ -79,12 +81,14 @@ func withoutSlices(v *controller.View) (*controller.View, []port) {
 }
 
 // decide returns the circuits that are wanted, and whether it is worth to move those that stand.
-func (x *Topology) decide(v *controller.View, ends []port, d topoeng.Demand,
+func (x *Topology) decide(v *controller.View, usable topoeng.Usable, d topoeng.Demand,
 	stands topoeng.Topology) (wants topoeng.Topology, move bool) {
 	degree := make([]int, v.Fabric.Racks)
-	for q := range ends {
-		if ends[q].ok {
-			degree[v.Fabric.OCSRack(int32(q))]++
+	for _, racks := range usable {
+		for r, ok := range racks {
+			if ok {
+				degree[r]++
+			}
 		}
 	}
 	counts, left, err := topoeng.Choose(d, degree)
@@ -96,10 +100,19 @@ func (x *Topology) decide(v *controller.View, ends []port, d topoeng.Demand,
 	if v.Fabric.Racks*len(stands.Out) <= mostAssigned {
 		rounds = assignRounds
 	}
-	wants, disturbed, err := x.assign(counts, stands, rounds, v.Seed)
+	there := withLit(v, stands, usable)
+	wants, err = x.assign(counts, there, rounds, v.Seed)
 	if err != nil {
 		return wants, false
 	}
+	wants.Fit(there, usable, d)
+	if !x.balances(there) {
+		wants.Spread(there, usable)
+	}
+	wants.Return(there) // it cannot go elsewhere while it is there
+	joins := wants.Counts()
+	left = left.At(without(d, joins))
+	disturbed := topoeng.Certificate{Bound: float64(stands.Lost(joins))}.At(float64(stands.Disturbed(wants)))
 	dec := topoeng.Decide(concerned(d, stands, wants), stands, wants, v.Delta, packetShare(v))
 	if x.explain != nil {
 		x.explain(v, route.Why{Topology: &route.TopologyWhy{Left: left, Disturbed: disturbed, Decision: dec}})
@@ -108,13 +121,14 @@ func (x *Topology) decide(v *controller.View, ends []port, d topoeng.Demand,
 }
 
 // demand is what racks have for each other that some switch can join, in seconds of a circuit.
-func (*Topology) demand(v *controller.View, p *controller.Plan) topoeng.Demand {
+func (*Topology) demand(v *controller.View, p *controller.Plan, joined *wavelengthAssignment,
+	usable topoeng.Usable) topoeng.Demand {
 	all := sum(v, p)
 	d := make(topoeng.Demand, len(all))
 	for i, row := range all {
 		d[i] = make([]float64, len(row))
 		for j, need := range row {
-			if i != j && v.Fabric.Spec.CircuitMayJoin(i, j) {
+			if i != j && need > 0 && v.Fabric.Spec.CircuitMayJoin(i, j) && canJoin(joined, usable, i, j) {
 				d[i][j] = need.Seconds()
 			}
 		}
@@ -144,16 +158,19 @@ func keepStanding(counts topoeng.Counts, stands topoeng.Topology, degree []int) 
 	}
 }
 
-func (x *Topology) assign(counts topoeng.Counts, stands topoeng.Topology, rounds int,
-	seed uint64) (topoeng.Topology, topoeng.Certificate, error) {
-	if x.Groups > 1 && len(stands.Out)%x.Groups == 0 && len(stands.Out) > x.Groups {
-		return topoeng.Balance(counts, x.Groups, stands, rounds, seed)
+func (x *Topology) assign(counts topoeng.Counts, there topoeng.Topology, rounds int,
+	seed uint64) (t topoeng.Topology, err error) {
+	if x.balances(there) {
+		t, _, err = topoeng.Balance(counts, x.Groups, there, rounds, seed)
+	} else {
+		t, _, err = topoeng.Assign(counts, there, rounds, seed)
 	}
-	t, c, err := topoeng.Assign(counts, stands, rounds, seed)
-	if err == nil {
-		t.Spread(stands)
-	}
-	return t, c, err
+	return t, err
+}
+
+// balances tells whether the switches make groups.
+func (x *Topology) balances(t topoeng.Topology) bool {
+	return x.Groups > 1 && len(t.Out)%x.Groups == 0 && len(t.Out) > x.Groups
 }
 
 // concerned leaves the demand of pairs that get a circuit, lose it, or have it at another switch: it makes no
