@@ -53,8 +53,8 @@ func (b *Base) PathRules(p *multihop.Path) ([]Placed, error) {
 	return rules, nil
 }
 
-// Parts returns the rules of a path in the order in which switches are to forget them, the reverse of that in which they
-// are to be told: each part once all switches of the one before have answered. The order within a part is open.
+// Parts returns the rules of a path in the order in which switches are to forget them, the reverse of that in which
+// they are to be told: each part once all switches of the one before have answered. The order within a part is open.
 //
 // Behind a spine that packets take first, the default way of a rack can come to lead back over that spine when a cable
 // goes dark. So none are sent to a rack that possibly does not know the path.

@@ -130,8 +130,8 @@ func (l *lines) dim(rng *rand.Rand) {
 	}
 }
 
-// lay gives a pair of racks one of its paths, part by part, and walks it. One time in so many among, if that is not 0, a
-// cable goes dark after a rule.
+// lay gives a pair of racks one of its paths, part by part, and walks it. One time in so many among, if that is not 0,
+// a cable goes dark after a rule.
 func (l *lines) lay(rng *rand.Rand, among int) {
 	n := l.network(l.x.Circuits)
 	s, d := southbound.RackID(rng.IntN(l.f.Racks)), southbound.RackID(rng.IntN(l.f.Racks))
@@ -240,8 +240,8 @@ func (l *lines) move(rng *rand.Rand, careless bool) error {
 
 const ofLines = "hybrid:racks=6,hosts=1,spines=3,ocses=2"
 
-// TestMultihopTables: circuits move, cables go dark and come back, and paths over several circuits come and go at random,
-// rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack. Packets of a
+// TestMultihopTables: circuits move, cables go dark and come back, and paths over several circuits come and go at
+// random, rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack. Packets of a
 // whole path take its links. After each step switches hold what a checker that has seen all of it has as wanted.
 func TestMultihopTables(t *testing.T) {
 	laid := 0

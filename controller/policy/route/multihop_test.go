@@ -93,7 +93,8 @@ func TestMultihopShares(t *testing.T) {
 // racks, or too little is left.
 func TestMultihopLost(t *testing.T) {
 	spec := "hybrid:racks=4,hosts=1,spines=2,eps=1Gbps,ocs=2Gbps,nic=10Gbps,dark=10ms"
-	path := multihop.Path{Src: 0, Dst: 2, Spine: pathmap.None, Circuits: []multihop.Circuit{{In: 0, Out: 1}, {In: 1, Out: 2}}}
+	path := multihop.Path{Src: 0, Dst: 2, Spine: pathmap.None,
+		Circuits: []multihop.Circuit{{In: 0, Out: 1}, {In: 1, Out: 2}}}
 	for _, tc := range []struct {
 		name  string
 		bytes float64
