@@ -241,8 +241,9 @@ func (l *lines) move(rng *rand.Rand, careless bool) error {
 const ofLines = "hybrid:racks=6,hosts=1,spines=3,ocses=2"
 
 // TestMultihopTables: circuits move, cables go dark and come back, and paths over several circuits come and go at
-// random, rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack. Packets of a
-// whole path take its links. After each step switches hold what a checker that has seen all of it has as wanted.
+// random, rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack.
+// Packets of a whole path take its links. After each step switches hold what a checker that has seen all of it has as
+// wanted.
 func TestMultihopTables(t *testing.T) {
 	laid := 0
 	for seed := range tries.Of[uint64](12, 60) {
