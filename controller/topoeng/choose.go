@@ -6,17 +6,18 @@ import (
 	"lightloom/controller/policy/circuits/schedule"
 )
 
-// mostExact bounds the instances of which Choose finds the optimum: pods to the third power, times switches.
-const mostExact = 1 << 24
+// mostExact bounds the instances of which Choose finds the optimum: pods to the third power, times switches. The
+// hardest of BenchmarkChoose take 70 ms of processor time.
+const mostExact = 1 << 23
 
 // longestDemand bounds a demand in nanoseconds, about 104 days, so that sums along a path cannot overflow.
 const longestDemand = 1 << 53
 
-// Choose says which pairs get a circuit, one at most, so that the least demand is left without, given how many circuits
-// each pod can have, out and in. Demand is in seconds of a circuit, of which whole nanoseconds count, and so is its
-// value, what is left. Small instances have the optimum, by the cheapest augmenting path for each circuit that a pod
-// can have (a flow of least cost); of larger ones a matching is taken out of what is left as often as a pod has circuits, and the bound is
-// what the pods' largest demands leave.
+// Choose says which pairs get a circuit, one at most, so that the least demand is left without, given how many
+// circuits each pod can have, out and in. Demand is in seconds of a circuit, of which whole nanoseconds count. So is
+// the value, what is left. Small instances have the optimum, by the cheapest augmenting path for each circuit that a
+// pod can have (a flow of least cost). Of larger ones a matching is taken out of what is left as often as a pod has
+// circuits, and the bound is what the pods' largest demands leave.
 func Choose(d Demand, degree []int) (Counts, Certificate, error) {
 	if err := d.Check(); err != nil {
 		return nil, Certificate{}, err
