@@ -98,7 +98,7 @@ type Leader struct {
 	countBuffer countBuffer
 	metered     bool // link rates are known, and that has been logged
 	links       atomic.Pointer[[]controller.LinkRate]
-	away        atomic.Pointer[[]int] // cubes
+	away        atomic.Pointer[away]
 	mu          sync.Mutex
 	waiters     []waiter
 	underWay    map[string]bool // requests that are in the inbox or on their way to the log

@@ -9,6 +9,7 @@ import (
 	"lightloom/controller/loop"
 	"lightloom/controller/state"
 	"lightloom/controller/torus"
+	"lightloom/southbound"
 )
 
 // CreateSlice asks for a slice and returns it as it is once that is in the log. Requests need a Request. A nil Leader
@@ -70,23 +71,31 @@ func (l *Leader) requestSlice(ctx context.Context, a loop.SliceRequest, met func
 	return l.await(ctx, w, func(in *loop.Inputs) { in.Slices = append(in.Slices, a) })
 }
 
-// noteAway notes which cubes slices cannot use, for those who ask.
+// away is what slices could not use when they were last settled.
+type away struct {
+	cubes    []int                 // or racks
+	switches []southbound.DeviceID // optical ones
+}
+
+// noteAway notes what slices cannot use, for those who ask.
 func (l *Leader) noteAway() {
-	now := l.loop.AwayCubes()
-	if was := l.away.Load(); was == nil && now != nil || was != nil && !slices.Equal(*was, now) {
+	now := away{l.loop.AwayCubes(), l.loop.AwaySwitches()}
+	was := l.away.Load()
+	if was == nil && now.cubes != nil ||
+		was != nil && !(slices.Equal(was.cubes, now.cubes) && slices.Equal(was.switches, now.switches)) {
 		l.away.Store(&now)
 	}
 }
 
-// AwayCubes returns the cubes that slices cannot use, with those whose switches are silent, which this leadership alone
-// knows; false of a nil Leader, and of one that has not settled slices yet. Borrowed.
-func (l *Leader) AwayCubes() ([]int, bool) {
+// Away returns the cubes or racks that slices cannot use, and the optical switches that are silent: which switches are,
+// this leadership alone knows. It is false of a nil Leader, and of one that has not settled slices yet. Borrowed.
+func (l *Leader) Away() (cubes []int, switches []southbound.DeviceID, known bool) {
 	if l == nil {
-		return nil, false
+		return nil, nil, false
 	}
 	at := l.away.Load()
 	if at == nil {
-		return nil, false
+		return nil, nil, false
 	}
-	return *at, true
+	return at.cubes, at.switches, true
 }

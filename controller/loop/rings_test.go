@@ -1,11 +1,13 @@
 package loop_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/loop"
 	"lightloom/controller/state"
 	"lightloom/controller/torus"
 	"lightloom/southbound"
@@ -56,5 +58,36 @@ func TestRingsPortsAfterTakeover(t *testing.T) {
 	lead(3 * time.Second)
 	if s.state.Reserved() != 1 {
 		t.Errorf("the policy's own does not stand:\n%s", s.out.String())
+	}
+}
+
+// TestAwaySwitches: a slice that waits for an optical switch that is silent is told so.
+func TestAwaySwitches(t *testing.T) {
+	w, err := newWorld("hybrid:racks=3,hosts=1,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms,ocses=2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := scenario{w}
+	if err := s.lead([]string{"patience=1s"}); err != nil {
+		t.Fatal(err)
+	}
+	ocs := s.fabric.OCSNode + 1
+	s.in.Devices = append(s.in.Devices, southbound.DeviceEvent{Device: ocs, Kind: southbound.Lost})
+	if err := s.step(); err != nil {
+		t.Fatal(err)
+	}
+	s.in.Slices = append(s.in.Slices, loop.SliceRequest{Name: "a", Shape: torus.RackShape(3, 2), Request: "a",
+		Refused: func(err error) { t.Error(err) }})
+	for i := range time.Duration(2) {
+		s.now += i * time.Second
+		if err := s.step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, _ := s.state.Slice("a")
+	gone := s.loop.AwaySwitches()
+	why := s.state.WhySlice(&x, s.loop.AwayCubes(), gone...)
+	if x.State != torus.Pending || !slices.Equal(gone, []southbound.DeviceID{ocs}) || !strings.Contains(why, "away") {
+		t.Errorf("%s, %v are away: %s", x.State, gone, why)
 	}
 }

@@ -76,13 +76,12 @@ func (n *Network) spine(s, d southbound.RackID) pathmap.NodeID {
 func (n *Network) Links(p *Path) []pathmap.LinkID {
 	f, t := n.Fabric, n.Fabric.Topology
 	var links []pathmap.LinkID
-	if p.Spine != pathmap.None {
-		first := f.ToRNode[f.OCSRack(int32(p.Circuits[0].In))]
-		links = append(links, between(t, f.ToRNode[p.Src], p.Spine), between(t, p.Spine, first))
-	}
 	at := p.Src
 	for _, c := range p.Circuits {
 		from, to := f.ToRNode[f.OCSRack(int32(c.In))], f.ToRNode[f.OCSRack(int32(c.Out))]
+		if from != f.ToRNode[at] {
+			links = append(links, between(t, f.ToRNode[at], p.Spine), between(t, p.Spine, from))
+		}
 		links = append(links, t.OutPort(from, f.OCSUplink[c.In]), pathmap.Reverse(t.OutPort(to, f.OCSUplink[c.Out])))
 		at = southbound.RackID(f.OCSRack(int32(c.Out)))
 	}
@@ -104,8 +103,8 @@ func between(t *pathmap.Topology, from, to pathmap.NodeID) pathmap.LinkID {
 }
 
 // Between returns the paths from one rack to another, those of fewest legs first: of as many legs those over circuits
-// alone, then those with packets behind, then those with packets before. The rest is by numbers of ports. There are
-// MaxPaths at most, none of them over a single circuit alone, and none meets a rack twice.
+// alone, then those with packets behind, then before, then between. The rest is by numbers of ports. There are MaxPaths
+// at most, none of them over a single circuit alone, and none meets a rack twice.
 //
 // The switches of a path can be told in any order that it begins, or that it ends, since what has left it by then
 // never comes back: it goes by a rack's default way, over a spine that knows nothing of the path. So a spine that
@@ -116,6 +115,9 @@ func (n *Network) Between(s, d southbound.RackID) []Path {
 		w.circuits(s, legs, d)
 		w.behind(legs - 1)
 		w.before(legs - 1)
+		if legs == MaxLegs {
+			w.between()
+		}
 	}
 	return w.found
 }
@@ -193,16 +195,31 @@ func (w *walk) before(count int) {
 		w.over(southbound.Port(in), count-1, func(at southbound.RackID, left int) bool { return w.far[at] <= left },
 			func(at southbound.RackID) {
 				if at == w.d {
-					w.spines(from)
+					w.spines(w.s, from, w.chain)
 				}
 			})
 	}
 }
 
-// spines adds the chain, which begins at a rack, with each spine before it that may be.
-func (w *walk) spines(first southbound.RackID) {
-	for _, spine := range w.n.spines(w.s, first) {
-		if w.n.apart(spine, w.chain, w.d) {
+// between adds the paths of a circuit, packets, and a circuit.
+func (w *walk) between() {
+	f := w.n.Fabric
+	w.each(w.s, 1, func(at southbound.RackID, _ int) bool { return at != w.d }, func(mid southbound.RackID) {
+		for in := range w.n.Lit {
+			from := southbound.RackID(f.OCSRack(int32(in)))
+			if from == w.s || from == w.d || from == mid || w.far[from] > 1 {
+				continue
+			}
+			w.over(southbound.Port(in), 0, func(at southbound.RackID, _ int) bool { return at == w.d },
+				func(southbound.RackID) { w.spines(mid, from, w.chain[1:]) })
+		}
+	})
+}
+
+// spines adds the chain with each spine that may be between a rack and the one where the rest of it begins.
+func (w *walk) spines(at, first southbound.RackID, rest []Circuit) {
+	for _, spine := range w.n.spines(at, first) {
+		if w.n.apart(spine, rest, w.d) {
 			w.add(spine)
 		}
 	}
@@ -241,7 +258,7 @@ func (n *Network) Stands(p *Path) bool {
 	if slices.ContainsFunc(p.Circuits, func(c Circuit) bool { return n.Lit[c.In] != c.Out }) {
 		return false
 	}
-	if p.Spine != pathmap.None && !n.apart(p.Spine, p.Circuits, p.Dst) {
+	if p.Spine != pathmap.None && !n.apart(p.Spine, p.Circuits[p.Hop(n.Fabric):], p.Dst) {
 		return false
 	}
 	last := p.Circuits[len(p.Circuits)-1].Out

@@ -54,7 +54,7 @@ func network(t testing.TB, rng *rand.Rand) *multihop.Network {
 	return n
 }
 
-// slow lists all paths by trying every row of circuits, and every spine before it, and keeps those that the definition
+// slow lists all paths by trying every row of circuits with every spine, and keeps those that the definition
 // allows.
 func slow(n *multihop.Network, s, d southbound.RackID) []multihop.Path {
 	f, t := n.Fabric, n.Fabric.Topology
@@ -81,6 +81,8 @@ func slow(n *multihop.Network, s, d southbound.RackID) []multihop.Path {
 	}
 	kind := func(p multihop.Path) int {
 		switch last := f.OCSRack(int32(p.Circuits[len(p.Circuits)-1].Out)); {
+		case p.Hop(f) > 0:
+			return 3
 		case p.Spine != pathmap.None:
 			return 2
 		case last != int32(p.Dst):
@@ -89,9 +91,15 @@ func slow(n *multihop.Network, s, d southbound.RackID) []multihop.Path {
 		return 0
 	}
 	order := func(p multihop.Path) (at int) { // of its spine in the map
-		for i := range n.Paths.Paths(int(s), int(f.OCSRack(int32(p.Circuits[0].In)))) {
-			if p.Spine != pathmap.None && t.Link(n.Paths.AppendPath(nil, int(s),
-				int(f.OCSRack(int32(p.Circuits[0].In))), i)[0]).To == p.Spine {
+		if p.Spine == pathmap.None {
+			return 0
+		}
+		from, to := int(p.Src), int(f.OCSRack(int32(p.Circuits[p.Hop(f)].In)))
+		if k := p.Hop(f); k > 0 {
+			from = int(f.OCSRack(int32(p.Circuits[k-1].Out)))
+		}
+		for i := range n.Paths.Paths(from, to) {
+			if t.Link(n.Paths.AppendPath(nil, from, to, i)[0]).To == p.Spine {
 				return i
 			}
 		}
@@ -127,14 +135,15 @@ func allowed(n *multihop.Network, p *multihop.Path) bool {
 	if t.Node(p.Spine).Role != pathmap.Switch {
 		return false
 	}
-	for _, r := range []southbound.RackID{p.Src, racks[1]} {
+	k := p.Hop(f)
+	for _, r := range racks[k : k+2] {
 		for _, l := range t.Out(f.ToRNode[r]) {
 			if t.Link(l).To == p.Spine && down(l) {
 				return false
 			}
 		}
 	}
-	for _, r := range racks[1 : len(racks)-1] {
+	for _, r := range racks[k+1 : len(racks)-1] {
 		if first, ok := n.First(r, p.Dst); !ok || t.Link(first[0]).To == p.Spine {
 			return false
 		}
@@ -167,13 +176,13 @@ func TestBetween(t *testing.T) {
 					t.Fatalf("seed %d: %v: a link to %d, then one from %d", seed, *p, a.To, b.From)
 				}
 			}
-			kinds[fmt.Sprint(p.Spine != pathmap.None, len(p.Circuits))]++
+			kinds[fmt.Sprint(p.Hop(n.Fabric), len(p.Circuits))]++
 		}
 		found += len(got)
 	}
 	t.Logf("%d paths: %v", found, kinds)
-	if len(kinds) < 5 {
-		t.Errorf("kinds of paths, by packets first and circuits: %v", kinds)
+	if len(kinds) < 6 {
+		t.Errorf("kinds of paths, by circuits before packets and circuits: %v", kinds)
 	}
 }
 
@@ -214,10 +223,10 @@ func TestCheck(t *testing.T) {
 		{path(0, 2, none, c{In: 0, Out: 10}), "no such ports"},
 		{path(0, 2, none, c{In: -1, Out: 1}), "no such ports"},
 		{path(0, 2, none, c{In: 0, Out: 2}), "it has 1 legs"},
-		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 3, Out: 2}), "the next one begins at rack 3"},
+		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 3, Out: 2}), "the next circuit begins at rack 3"},
 		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 1, Out: 0}, c{In: 5, Out: 7}), "meets a rack twice"},
-		{path(0, 2, none, c{In: 1, Out: 2}), "packets come first where"},
-		{path(0, 2, spine, c{In: 1, Out: 3}), "packets before its circuits and behind"},
+		{path(0, 2, none, c{In: 1, Out: 2}), "packets are at rack 0, and the next circuit begins at rack 1"},
+		{path(0, 2, spine, c{In: 1, Out: 3}), "packets before a circuit and behind the last"},
 		{path(0, 2, none, c{In: 0, Out: 1}, c{In: 1, Out: 3}, c{In: 3, Out: 4}), "it has 4 legs"},
 		{path(0, 2, f.ToRNode[3], c{In: 1, Out: 2}), "is no spine"},
 		{path(0, 2, f.OCSNode, c{In: 1, Out: 2}), "is no spine"},

@@ -15,8 +15,8 @@ import (
 	"lightloom/southbound"
 )
 
-// MaxLegs is how many legs a path has at most: each circuit is one, and so is the way over packets before or behind
-// them. MaxPaths is how many paths between two racks are looked at.
+// MaxLegs is how many legs a path has at most: each circuit is one, and so is the way over packets before, between or
+// behind them. MaxPaths is how many paths between two racks are looked at.
 const (
 	MaxLegs  = 3
 	MaxPaths = 16
@@ -28,13 +28,13 @@ type Circuit struct {
 	Out southbound.Port `json:"out"`
 }
 
-// Path leads from one rack to another. Packets take Spine first, to the rack of the first circuit, where there is one;
-// then the circuits, each from the rack that the one before leads to. From the rack of the last one they go on by that
-// rack's default way, unless it is the destination.
+// Path leads from one rack to another over circuits, each from the rack that the one before leads to. Once packets can
+// take a spine between: before the first circuit, or from the rack of one circuit to that of the next. From the rack of
+// the last one they go on by that rack's default way, unless it is the destination.
 type Path struct {
 	Src      southbound.RackID `json:"src"`
 	Dst      southbound.RackID `json:"dst"`
-	Spine    pathmap.NodeID    `json:"spine"` // pathmap.None: it begins with a circuit
+	Spine    pathmap.NodeID    `json:"spine"` // pathmap.None: there is no such leg before a circuit
 	Circuits []Circuit         `json:"circuits"`
 }
 
@@ -65,6 +65,18 @@ func (p *Path) Racks(f *topo.Fabric) []southbound.RackID {
 	return racks
 }
 
+// Hop returns before which circuit packets take the spine; -1 where there is none.
+func (p *Path) Hop(f *topo.Fabric) int {
+	at := int32(p.Src)
+	for i, c := range p.Circuits {
+		if f.OCSRack(int32(c.In)) != at {
+			return i
+		}
+		at = f.OCSRack(int32(c.Out))
+	}
+	return -1
+}
+
 // Legs returns how many legs a path has.
 func (p *Path) Legs(f *topo.Fabric) int { return len(p.Racks(f)) - 1 }
 
@@ -88,22 +100,24 @@ func (p *Path) checkCircuits(f *topo.Fabric) error {
 	if len(p.Circuits) == 0 {
 		return errors.New("it has no circuit")
 	}
-	ports, at := f.OCSPorts(), int32(pathmap.None)
+	ports, at, hops := f.OCSPorts(), int32(p.Src), 0
 	for _, c := range p.Circuits {
 		if min(c.In, c.Out) < 0 || int(max(c.In, c.Out)) >= ports || f.OCSUplink[c.In] < 0 || f.OCSUplink[c.Out] < 0 {
 			return fmt.Errorf("circuit %d→%d: no such ports", c.In, c.Out)
 		}
-		if from := f.OCSRack(int32(c.In)); at != pathmap.None && at != from {
-			return fmt.Errorf("a circuit leads to rack %d, and the next one begins at rack %d", at, from)
+		if from := f.OCSRack(int32(c.In)); at != from {
+			if hops++; p.Spine == pathmap.None || hops > 1 {
+				return fmt.Errorf("packets are at rack %d, and the next circuit begins at rack %d", at, from)
+			}
 		}
 		at = f.OCSRack(int32(c.Out))
 	}
 	all := p.Racks(f)
-	switch first := southbound.RackID(f.OCSRack(int32(p.Circuits[0].In))); {
-	case (p.Spine == pathmap.None) != (first == p.Src):
-		return errors.New("packets come first where the first circuit is not of its own rack, and only there")
+	switch {
+	case p.Spine != pathmap.None && hops == 0:
+		return errors.New("packets take a spine, and each circuit begins where they are already")
 	case p.Spine != pathmap.None && at != int32(p.Dst):
-		return errors.New("it has packets before its circuits and behind them")
+		return errors.New("it has packets before a circuit and behind the last one")
 	case len(all) < 3 || len(all) > MaxLegs+1:
 		return fmt.Errorf("it has %d legs: take 2 to %d", len(all)-1, MaxLegs)
 	}

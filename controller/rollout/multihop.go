@@ -38,11 +38,16 @@ func (b *Base) PathRules(p *multihop.Path) ([]Placed, error) {
 		return nil, err
 	}
 	match := southbound.Match{Dst: p.Dst, Tag: southbound.TagCircuit, Src: p.Src}
-	rules, err := b.packetsFirst(p, match)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range p.Circuits {
+	var rules []Placed
+	hop := p.Hop(f)
+	for i, c := range p.Circuits {
+		if i == hop {
+			over, err := b.overSpine(p, i, match)
+			if err != nil {
+				return nil, err
+			}
+			rules = append(rules, over...)
+		}
 		rack := f.OCSRack(int32(c.In))
 		r := southbound.Rule{Match: match, Primary: southbound.Port(f.OCSUplink[c.In]), Backup: b.deflt[rack][p.Dst]}
 		if r.Backup == southbound.NoPort {
@@ -56,44 +61,47 @@ func (b *Base) PathRules(p *multihop.Path) ([]Placed, error) {
 // Parts returns the rules of a path in the order in which switches are to forget them, the reverse of that in which
 // they are to be told: each part once all switches of the one before have answered. The order within a part is open.
 //
-// Behind a spine that packets take first, the default way of a rack can come to lead back over that spine when a cable
-// goes dark. So none are sent to a rack that possibly does not know the path.
+// Behind a spine that packets take, the default way of a rack can come to lead back over that spine when a cable goes
+// dark. So none are sent to a rack that possibly does not know the path.
 func Parts(p *multihop.Path, rules []Placed) [][]Placed {
-	if p.Spine == pathmap.None {
+	i := slices.IndexFunc(rules, func(r Placed) bool { return r.Device == p.Spine })
+	if p.Spine == pathmap.None || i < 0 {
 		return [][]Placed{rules}
 	}
-	return [][]Placed{rules[:1], rules[1:2], rules[2:]}
+	return [][]Placed{rules[:i], rules[i : i+1], rules[i+1:]}
 }
 
-// packetsFirst returns the rules up to the first circuit's rack, where packets take a spine first.
-func (b *Base) packetsFirst(p *multihop.Path, match southbound.Match) ([]Placed, error) {
-	if p.Spine == pathmap.None {
-		return nil, nil
-	}
+// overSpine returns the rules from the rack where packets are before a circuit to the rack of that, over the path's
+// spine.
+func (b *Base) overSpine(p *multihop.Path, circuit int, match southbound.Match) ([]Placed, error) {
 	f := b.fabric
 	fail := func(why string) ([]Placed, error) {
 		return nil, fmt.Errorf("path from rack %d to rack %d by way of node %d: %s", p.Src, p.Dst, p.Spine, why)
 	}
-	up, ok := b.port(f.ToRNode[p.Src], p.Spine)
-	down, also := b.port(p.Spine, f.ToRNode[f.OCSRack(int32(p.Circuits[0].In))])
+	at := int32(p.Src)
+	if circuit > 0 {
+		at = f.OCSRack(int32(p.Circuits[circuit-1].Out))
+	}
+	up, ok := b.port(f.ToRNode[at], p.Spine)
+	down, also := b.port(p.Spine, f.ToRNode[f.OCSRack(int32(p.Circuits[circuit].In))])
 	if !ok || !also {
 		return fail("no cable with light joins it to both racks")
 	}
-	for _, c := range p.Circuits {
+	for _, c := range p.Circuits[circuit:] {
 		rack := f.OCSRack(int32(c.In))
 		if by, ok := b.port(f.ToRNode[rack], p.Spine); ok && b.deflt[rack][p.Dst] == by {
 			return fail(fmt.Sprintf("rack %d would send back what finds no circuit", rack))
 		}
 	}
-	first := southbound.Rule{Match: match, Primary: up, Backup: b.deflt[p.Src][p.Dst]}
+	first := southbound.Rule{Match: match, Primary: up, Backup: b.deflt[at][p.Dst]}
 	if first.Backup == up {
 		first.Backup = southbound.NoPort // as the rule for any tag has it there, or has another
-		if r, found := Lookup(b.rules[f.ToRNode[p.Src]], p.Dst, p.Src, southbound.TagDefault); found {
+		if r, found := Lookup(b.rules[f.ToRNode[at]], p.Dst, p.Src, southbound.TagDefault); found {
 			first.Backup = r.Backup
 		}
 	}
 	next := southbound.Rule{Match: match, Primary: down, Backup: b.descend(p.Spine, p.Dst)}
-	return []Placed{{f.ToRNode[p.Src], first}, {p.Spine, next}}, nil
+	return []Placed{{f.ToRNode[at], first}, {p.Spine, next}}, nil
 }
 
 // port returns the port of a node to another, over a cable that is up.

@@ -28,6 +28,7 @@ type lines struct {
 	// cables that are dark, by link; checker keeps what tables are wanted from one move to the next
 	down    []bool
 	checker rollout.Checker
+	between int // paths with packets between two circuits
 }
 
 type line struct {
@@ -141,6 +142,9 @@ func (l *lines) lay(rng *rand.Rand, among int) {
 		if err != nil {
 			l.t.Fatal(err)
 		}
+		if p.Hop(l.f) > 0 {
+			l.between++
+		}
 		x, parts := &line{p, rules}, rollout.Parts(&p, rules)
 		for k := len(parts) - 1; k >= 0; k-- {
 			l.b.Lead(&p, parts[k])
@@ -241,11 +245,10 @@ func (l *lines) move(rng *rand.Rand, careless bool) error {
 const ofLines = "hybrid:racks=6,hosts=1,spines=3,ocses=2"
 
 // TestMultihopTables: circuits move, cables go dark and come back, and paths over several circuits come and go at
-// random, rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack.
-// Packets of a whole path take its links. After each step switches hold what a checker that has seen all of it has as
-// wanted.
+// random, rule by rule. At no moment does a packet of any tag go round, get lost or come out at the wrong rack. Packets
+// of a whole path take its links. After each step switches hold what a checker that has seen all of it has as wanted.
 func TestMultihopTables(t *testing.T) {
-	laid := 0
+	laid, between := 0, 0
 	for seed := range tries.Of[uint64](12, 60) {
 		rng := rand.New(rand.NewPCG(seed, 97))
 		l := newLines(t, ofLines, rng)
@@ -268,9 +271,10 @@ func TestMultihopTables(t *testing.T) {
 			}
 			l.wanted(fmt.Sprintf("seed %d", seed))
 		}
+		between += l.between
 	}
-	if t.Logf("%d paths", laid); laid < 20 {
-		t.Errorf("only %d paths", laid)
+	if t.Logf("%d paths, %d with packets between circuits", laid, between); laid < 20 || between < 5 {
+		t.Errorf("only %d paths, %d with packets between circuits", laid, between)
 	}
 }
 

@@ -57,7 +57,7 @@ func (p *replicaProcess) MakeRoom(ctx context.Context, shape torus.Shape,
 	case plan == nil:
 		p.node.View(func(uint64) {
 			asked := state.Slice{Slice: torus.Slice{Shape: shape, State: torus.Pending}}
-			out.Message = "no moves make room; " + p.state.WhySlice(&asked, p.awayCubes())
+			out.Message = "no moves make room; " + p.whySlice(&asked)
 		})
 		return out, nil
 	case len(plan.Moves) == 0:
@@ -99,17 +99,18 @@ func (p *replicaProcess) Slice(name string) (out *apiv1.Slice) {
 			return
 		}
 		out = sliceOf(p.state, &x)
-		out.Message = p.state.WhySlice(&x, p.awayCubes())
+		out.Message = p.whySlice(&x)
 	})
 	return out
 }
 
-// awayCubes returns the cubes that slices cannot use. One that does not lead knows of none whose switches are silent.
-func (p *replicaProcess) awayCubes() []int {
-	if away, ok := p.current.Leader().AwayCubes(); ok {
-		return away
+// whySlice says why a slice is in its state. A replica that does not lead knows of no switches that are silent.
+func (p *replicaProcess) whySlice(x *state.Slice) string {
+	cubes, switches, known := p.current.Leader().Away()
+	if !known {
+		cubes = loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false })
 	}
-	return loop.AwayCubes(p.state, func(southbound.DeviceID) bool { return false })
+	return p.state.WhySlice(x, cubes, switches...)
 }
 
 // Slices implements api.Slicer.

@@ -89,6 +89,35 @@ func TestMultihopShares(t *testing.T) {
 	}
 }
 
+// TestMultihopBetween: where both uplinks of rack 0 are busy, and what leads by default from rack 1 to rack 3, packets
+// from 0 to 3 take the circuit to rack 1, the spine that is idle there, and a circuit to rack 3.
+func TestMultihopBetween(t *testing.T) {
+	spec := "hybrid:racks=9,hosts=1,spines=2,eps=1Gbps,ocs=2Gbps,nic=10Gbps,dark=10ms"
+	flows := []controller.CoflowView{flow(0, 0, 3, 900e6), flow(1, 0, 4, 400e6), flow(2, 0, 4, 400e6),
+		flow(3, 1, 3, 400e6)}
+	flows[2].Tag[0] = southbound.PathTag(1)
+	v := viewOf(t, spec, flows, nil)
+	n := multihop.Network{Fabric: v.Fabric, Paths: v.Paths}
+	busy := func(r southbound.RackID) pathmap.NodeID {
+		links, _ := n.First(r, 3)
+		return v.Fabric.Topology.Link(links[0]).To
+	}
+	last := southbound.RackID(5) // whose default way is not over the idle spine
+	for busy(last) != busy(1) {
+		last++
+	}
+	v = viewOf(t, spec, flows, map[int]int{0: 1, int(last): 3})
+	m := route.Multihop{}
+	p := &controller.Plan{Wake: southbound.Never}
+	m.Fill(v, nil, p)
+	for _, x := range p.Multihop {
+		if x.Src == 0 && x.Dst == 3 && x.Hop(v.Fabric) == 1 && len(x.Circuits) == 2 && x.Spine != busy(1) {
+			return
+		}
+	}
+	t.Errorf("paths %v, none from 0 to 3 over a circuit, the other spine and a circuit", p.Multihop)
+}
+
 // TestMultihopLost: that packets are taken again is told for each reason: the circuit has moved, a circuit joins the
 // racks, or too little is left.
 func TestMultihopLost(t *testing.T) {
