@@ -101,12 +101,13 @@ func (x *Topology) decide(v *controller.View, usable topoeng.Usable, d topoeng.D
 		rounds = assignRounds
 	}
 	there := withLit(v, stands, usable)
-	wants, err = x.assign(counts, there, rounds, v.Seed)
+	groups := x.groups(usable)
+	wants, err = assign(counts, groups, there, rounds, v.Seed)
 	if err != nil {
 		return wants, false
 	}
 	wants.Fit(there, usable, d)
-	if !x.balances(there) {
+	if groups < 2 {
 		wants.Spread(there, usable)
 	}
 	wants.Return(there) // it cannot go elsewhere while it is there
@@ -158,19 +159,31 @@ func keepStanding(counts topoeng.Counts, stands topoeng.Topology, degree []int) 
 	}
 }
 
-func (x *Topology) assign(counts topoeng.Counts, there topoeng.Topology, rounds int,
+// assign balances where circuits that are there let it: those that would go back to where they are, for nobody takes
+// their ports, would push others to and fro between groups.
+func assign(counts topoeng.Counts, groups int, there topoeng.Topology, rounds int,
 	seed uint64) (t topoeng.Topology, err error) {
-	if x.balances(there) {
-		t, _, err = topoeng.Balance(counts, x.Groups, there, rounds, seed)
-	} else {
-		t, _, err = topoeng.Assign(counts, there, rounds, seed)
+	if groups > 1 {
+		if t, _, err = topoeng.Balance(counts, groups, there, rounds, seed); err != nil {
+			return t, err
+		}
+		back := t.Clone()
+		if back.Return(there); t.Disturbed(back) == 0 {
+			return t, nil
+		}
 	}
+	t, _, err = topoeng.Assign(counts, there, rounds, seed)
 	return t, err
 }
 
-// balances tells whether the switches make groups.
-func (x *Topology) balances(t topoeng.Topology) bool {
-	return x.Groups > 1 && len(t.Out)%x.Groups == 0 && len(t.Out) > x.Groups
+// groups is into how many groups circuits are split. Where racks lack ports there is one, for
+// Balance takes every rack to have a port at every switch.
+func (x *Topology) groups(usable topoeng.Usable) int {
+	lacks := func(racks []bool) bool { return slices.Contains(racks, false) }
+	if n := len(usable); x.Groups < 2 || n%x.Groups != 0 || n <= x.Groups || slices.ContainsFunc(usable, lacks) {
+		return 1
+	}
+	return x.Groups
 }
 
 // concerned leaves the demand of pairs that get a circuit, lose it, or have it at another switch: it makes no
