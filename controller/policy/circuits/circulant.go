@@ -14,7 +14,8 @@ import (
 // several circuits; alone it carries what happens to be between neighbours. It lights nothing while nothing is under
 // way, and by estimates only what carries something.
 //
-// On a crossbar, where what has no circuit waits, strides are others each hour.
+// On rails, whose racks have one plane each, it joins those of a rail to a ring. On a crossbar, where what has no circuit
+// waits, strides are others each hour.
 type Circulant struct{}
 
 // Wants implements the part's list of events.
@@ -34,7 +35,11 @@ func (Circulant) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	if controller.CircuitsOnly(v.Fabric) {
 		turn = int(v.Now/staticFor) % (n - 1)
 	}
-	for plane, stride := range strides(n, v.Fabric.Spec.Planes()) {
+	all := strides(n, v.Fabric.Spec.Planes())
+	if rails := v.Fabric.Spec.Rails; rails > 0 {
+		all = slices.Repeat([]int{rails}, rails)
+	}
+	for plane, stride := range all {
 		by := (stride-1+turn)%(n-1) + 1
 		for r := range n {
 			in, out := southbound.Port(plane*n+r), southbound.Port(plane*n+(r+by)%n)
