@@ -14,8 +14,8 @@ import (
 // several circuits; alone it carries what happens to be between neighbours. It lights nothing while nothing is under
 // way, and by estimates only what carries something.
 //
-// On rails, whose racks have one plane each, it joins those of a rail to a ring. On a crossbar, where what has no circuit
-// waits, strides are others each hour.
+// On rails, whose racks have one plane each, it joins those of a rail to a ring. On a crossbar, where what has no
+// circuit waits, strides are others each hour.
 type Circulant struct{}
 
 // Wants implements the part's list of events.
