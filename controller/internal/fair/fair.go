@@ -12,12 +12,14 @@ import (
 )
 
 // Slots has slots. Where callers wait, a free one goes to the caller that holds fewest, and among those
-// to the one whose last turn is the longest ago. Its methods can be called by several goroutines.
+// to the one whose last turn is the longest ago, or who came first where none has had one. Its methods can be called by
+// several goroutines.
 type Slots struct {
 	mu    sync.Mutex
 	free  int
 	each  int
 	turns uint64 // given so far
+	came  uint64 // callers so far
 	lines map[string]*line
 }
 
@@ -25,6 +27,7 @@ type Slots struct {
 type line struct {
 	held    int
 	last    uint64    // turn
+	came    uint64    // as which caller
 	waiting list.List // of chan struct{}, in order; one that is closed has its slot
 }
 
@@ -78,7 +81,8 @@ func (g *Slots) Enter(ctx context.Context, who string) (leave func(), err error)
 
 func (g *Slots) line(who string) *line {
 	if g.lines[who] == nil {
-		g.lines[who] = &line{}
+		g.came++
+		g.lines[who] = &line{came: g.came}
 	}
 	return g.lines[who]
 }
@@ -107,11 +111,12 @@ func (g *Slots) leave(who string, l *line) {
 
 // next is who has the next slot; nil: nobody waits who can have one.
 func (g *Slots) next() (best *line) {
-	for _, l := range g.lines { // last differs, or both have had none and hold none
+	for _, l := range g.lines { // no two came as the same caller
 		if l.waiting.Len() == 0 || !g.may(l) {
 			continue
 		}
-		if best == nil || l.held < best.held || l.held == best.held && l.last < best.last {
+		if best == nil || l.held < best.held || l.held == best.held &&
+			(l.last < best.last || l.last == best.last && l.came < best.came) {
 			best = l
 		}
 	}
