@@ -65,7 +65,7 @@ func parse(args []string, out io.Writer) (o options, err error) {
 	f.DurationVar(&o.lease, "lease", 15*time.Second, "after how long another one takes over from one that is dead")
 	f.DurationVar(&o.settle, "settle", 10*time.Second,
 		"how long a slice is kept whose Job or Slice was never seen")
-	f.BoolVar(&o.slices, "slices", false, "serve Slices of accelerator.gke.io, in a cluster where nobody else does")
+	f.BoolVar(&o.slices, "slices", false, "serve Slices of accelerator.gke.io, where no other controller does")
 	f.BoolVar(&o.kueue, "kueue", false,
 		"serve Kueue's admission checks whose controllerName is "+admission.Controller+", and Slices")
 	f.DurationVar(&o.quota, "kueue-patience", 5*time.Minute,

@@ -363,7 +363,7 @@ func (l *Loop) takeAway(s *state.State, now time.Duration, x *laid) {
 		for _, part := range parts[from:to] {
 			l.drop(s, x, part)
 		}
-		l.multihops.due = l.multihops.due || x.open == 0 // nobody will answer
+		l.multihops.due = l.multihops.due || x.open == 0 // no Set was sent, so no answer will come
 		return
 	}
 	for _, part := range parts[x.asked:to] { // switches that are read before they are asked again get nothing of it

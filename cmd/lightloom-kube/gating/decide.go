@@ -37,7 +37,7 @@ type World struct {
 	Owner   string        // of our slices
 	Patient time.Duration // how long a Job that only wants circuits waits for them
 	Starve  time.Duration // how long a Job waits until nodes are kept for it; 0: for ever
-	Away    bool          // nobody tells of hosts and slices: who can do without starts without
+	Away    bool          // the Lightloom controller does not answer: Jobs that need no circuits start
 }
 
 // Release is a gate to be removed. Without a node the pod may run anywhere.

@@ -106,8 +106,8 @@ func TestMarksOfRacks(t *testing.T) {
 	}
 }
 
-// TestMarksOfStrangeNames: a switch's name is made fit for labels, too.
-func TestMarksOfStrangeNames(t *testing.T) {
+// TestMarksOfUnfitNames: a switch's name is made fit for labels, too.
+func TestMarksOfUnfitNames(t *testing.T) {
 	w := newWorld(1)
 	for i := range w.Hosts {
 		w.Hosts[i].Switch = "leaf 1"
