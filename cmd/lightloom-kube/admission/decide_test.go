@@ -213,7 +213,7 @@ func TestDecide(t *testing.T) {
 		}},
 		{"checks of others", "jobset", Pending, "",
 			func(w *World, _ *Workload) { w.Checks[0].Spec.ControllerName = "accelerator.gke.io/slice" }},
-		{"a check that nobody served", "jobset", Ready, "activate lightloom-slice", func(w *World, x *Workload) {
+		{"a check that no controller served", "jobset", Ready, "activate lightloom-slice", func(w *World, x *Workload) {
 			w.Checks[0].Status.Conditions, w.Slices = nil, append(w.Slices, made(x, slicing.Active))
 		}},
 		{"half a cube", "jobset", Pending, "Rejected", func(_ *World, x *Workload) {
@@ -228,7 +228,7 @@ func TestDecide(t *testing.T) {
 			x.Spec.PodSets[0].Topology.Groups = &two
 		}},
 		{"nodes that are in no cube", "placed", Pending, "Retry", func(w *World, _ *Workload) { w.Cubes = nil }},
-		{"nobody asks for a shape", "jobset", Pending, "Ready", func(_ *World, x *Workload) {
+		{"no pod set asks for a shape", "jobset", Pending, "Ready", func(_ *World, x *Workload) {
 			x.Spec.PodSets[1].Template.Metadata.Annotations = nil
 		}},
 	} {
