@@ -32,6 +32,16 @@ func slow(name string) bool {
 		func(part string) bool { return strings.Contains(name, part) })
 }
 
+// maker parses a policy's name once, and returns what makes instances of it.
+func maker(t *testing.T, name string) func() controller.Policy {
+	t.Helper()
+	spec, err := policy.Parse(name, policy.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() controller.Policy { return spec.New(policy.Options{}) }
+}
+
 func TestConformance(t *testing.T) {
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
@@ -43,13 +53,7 @@ func TestConformance(t *testing.T) {
 			case slow(name):
 				views = tries.Of(10, 200)
 			}
-			policytest.Run(t, views, func() controller.Policy {
-				p, err := policy.New(name, policy.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return p
-			})
+			policytest.Run(t, views, maker(t, name))
 		})
 	}
 }
@@ -59,13 +63,7 @@ func TestConformance(t *testing.T) {
 // of every OCS.
 func TestConformanceOfParallelOCSes(t *testing.T) {
 	for _, name := range names() {
-		fresh := func() controller.Policy {
-			p, err := policy.New(name, policy.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p
-		}
+		fresh := maker(t, name)
 		if !fresh().Capabilities().Wavelengths {
 			continue
 		}
@@ -101,13 +99,7 @@ func TestConformanceOfEstimates(t *testing.T) {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
-			fresh := func() controller.Policy {
-				made, err := policy.New("random+ecmp+"+p.Name, policy.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return made
-			}
+			fresh := maker(t, "random+ecmp+"+p.Name)
 			policytest.RunOn(t, tries.Of(30, 200), policytest.Estimated, fresh)
 			reserved := 0
 			for seed := range uint64(200) {
