@@ -43,6 +43,7 @@ func maker(t *testing.T, name string) func() controller.Policy {
 }
 
 func TestConformance(t *testing.T) {
+	view := policytest.Remembering(policytest.View)
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -53,7 +54,7 @@ func TestConformance(t *testing.T) {
 			case slow(name):
 				views = tries.Of(10, 200)
 			}
-			policytest.Run(t, views, maker(t, name))
+			policytest.RunOn(t, views, view, maker(t, name))
 		})
 	}
 }
@@ -62,6 +63,7 @@ func TestConformance(t *testing.T) {
 // circuits there: no port is lit twice, and both ports of a circuit are of one OCS. Each of them lights some
 // of every OCS.
 func TestConformanceOfParallelOCSes(t *testing.T) {
+	view := policytest.Remembering(policytest.Parallel)
 	for _, name := range names() {
 		fresh := maker(t, name)
 		if !fresh().Capabilities().Wavelengths {
@@ -73,10 +75,10 @@ func TestConformanceOfParallelOCSes(t *testing.T) {
 			if slow(name) {
 				laws, views = tries.Of(10, 100), tries.Of[uint64](40, 100)
 			}
-			policytest.RunOn(t, laws, policytest.Parallel, fresh)
+			policytest.RunOn(t, laws, view, fresh)
 			lit := map[southbound.DeviceID]int{}
 			for seed := uint64(0); seed < views && len(lit) < 4; seed++ {
-				v := policytest.Parallel(seed)
+				v := view(seed)
 				for _, r := range fresh().Decide(v, nil).Reserve {
 					ocs, _ := v.Fabric.OCSAt(int32(r.In))
 					lit[ocs-v.Fabric.OCSNode]++
@@ -94,16 +96,17 @@ func TestConformanceOfParallelOCSes(t *testing.T) {
 // and each of them reserves something for it, unless its racks keep bytes that are in no estimate.
 // Those that follow another simulator's rules know all traffic, as it does.
 func TestConformanceOfEstimates(t *testing.T) {
+	view := policytest.Remembering(policytest.Estimated)
 	for _, p := range policy.Parts() {
 		if p.Questions[0] != policy.Circuits || p.Simulated {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
 			fresh := maker(t, "random+ecmp+"+p.Name)
-			policytest.RunOn(t, tries.Of(30, 200), policytest.Estimated, fresh)
+			policytest.RunOn(t, tries.Of(30, 200), view, fresh)
 			reserved, views := 0, tries.Of[uint64](60, 200)
 			for seed := range views {
-				v := policytest.Estimated(seed)
+				v := view(seed)
 				for _, r := range fresh().Decide(v, nil).Reserve {
 					if reserved++; r.Coflow != controller.AnyCoflow ||
 						v.Traffic.Bytes[r.In][r.Out] < max(v.ElephantThreshold, 1) {
