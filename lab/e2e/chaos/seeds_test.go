@@ -23,8 +23,8 @@ func jobsOf(seed uint64, minutes int) ([]controller.Job, error) {
 
 func request(job int) string { return fmt.Sprintf("job-%d", job) }
 
-// fewSeedsOf are the seeds of a normal run which have every kind of faults and every policy once, or all below a number:
-// for fabrics that differ from TestSeeds', which has each twice.
+// fewSeedsOf are the seeds of a normal run that have every kind of faults and every policy once, or all below a
+// number. They are for fabrics beside that of TestSeeds, which has each twice.
 func fewSeedsOf(all uint64) (seeds []uint64) {
 	for _, seed := range seedsOf(all) {
 		if tries.Of(0, 1) == 1 || seed%4 == seed/4 {

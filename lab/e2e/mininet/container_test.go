@@ -16,11 +16,12 @@ var inContainers = []string{"py net.get('c0').replayed()", "h0_0 hostname", "h0_
 	"h0_0 echo $(cat /proc/[0-9]*/comm | grep -c lightloom) inside",
 	"h0_0 echo root holds $(ls /)", "h0_0 echo $(ls /run/lightloom-*)", "pingall"}
 
-// checkContainers checks that the jobs ran on agents inside so many hosts, each with only its own keys, and that nothing
-// is left.
+// checkContainers checks that the jobs ran on agents inside so many hosts, each with only its own keys, and that
+// nothing is left.
 func checkContainers(t *testing.T, out string, hosts int) {
 	t.Helper()
-	m := regexp.MustCompile(`replayed: \d+ jobs, \d+ coflows, (\d+) bytes of which (\d+) received`).FindStringSubmatch(out)
+	m := regexp.MustCompile(`replayed: \d+ jobs, \d+ coflows, (\d+) bytes of which (\d+) received`).
+		FindStringSubmatch(out)
 	if m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("want all bytes received once, got %q", m)
 	}

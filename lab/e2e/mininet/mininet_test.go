@@ -176,8 +176,8 @@ func jobs(t *testing.T, l *laboratory, s mininetSession) {
 	})
 }
 
-// jobsOnce returns what Mininet says and by how much the bytes over circuits fall short of the large transfers. If others keep the controller
-// from its processor, packets carry them before their circuits are in service.
+// jobsOnce returns what Mininet says, and by how much the bytes over circuits fall short of the large transfers. If
+// others keep the controller from its processor, packets carry them before their circuits are in service.
 func jobsOnce(t *testing.T, l *laboratory, s mininetSession) (out string, few error) {
 	t.Helper()
 	out = l.sub(t).mn(s.args+" --test none --post script", append(s.commands, "ocs cat /proc/net/dev")...)
@@ -335,7 +335,8 @@ func TestMininetRefusals(t *testing.T) {
 	}
 	out := l.mn("--version; "+file("lines.json", string(text))+file("refusals.py", refusals)+
 		"$(sed -n '1s/^#!//p' $(command -v mn)) refusals.py", refusedTopos)
-	netem := exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms").Run() == nil
+	netem := exec.Command("unshare", "-n", "tc", "qdisc", "add", "dev", "lo", "root",
+		"netem", "delay", "1ms").Run() == nil
 	for _, tt := range all {
 		t.Run(tt.name, func(t *testing.T) {
 			if strings.HasPrefix(tt.name, "delay") && netem {
