@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"lightloom/controller"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -254,7 +255,7 @@ func TestSameSeedSamePlace(t *testing.T) {
 func TestExplain(t *testing.T) {
 	f, m := fabric(t, "leafspine:racks=8,hosts=2,spines=2,eps=50Mbps,nic=500Mbps")
 	for _, blind := range []bool{false, true} {
-		for seed := range uint64(50) {
+		for seed := range tries.Of[uint64](15, 50) {
 			rng := rand.New(rand.NewPCG(seed, 4))
 			plain, told := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Blind: blind}),
 				NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Explain: true, Blind: blind})

@@ -32,7 +32,18 @@ func slow(name string) bool {
 		func(part string) bool { return strings.Contains(name, part) })
 }
 
+// maker parses a policy's name once, and returns what makes instances of it.
+func maker(t *testing.T, name string) func() controller.Policy {
+	t.Helper()
+	spec, err := policy.Parse(name, policy.Overrides{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() controller.Policy { return spec.New(policy.Options{}) }
+}
+
 func TestConformance(t *testing.T) {
+	view := policytest.Remembering(policytest.View)
 	for _, name := range names() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -43,13 +54,7 @@ func TestConformance(t *testing.T) {
 			case slow(name):
 				views = tries.Of(10, 200)
 			}
-			policytest.Run(t, views, func() controller.Policy {
-				p, err := policy.New(name, policy.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return p
-			})
+			policytest.RunOn(t, views, view, maker(t, name))
 		})
 	}
 }
@@ -58,14 +63,9 @@ func TestConformance(t *testing.T) {
 // circuits there: no port is lit twice, and both ports of a circuit are of one OCS. Each of them lights some
 // of every OCS.
 func TestConformanceOfParallelOCSes(t *testing.T) {
+	view := policytest.Remembering(policytest.Parallel)
 	for _, name := range names() {
-		fresh := func() controller.Policy {
-			p, err := policy.New(name, policy.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			return p
-		}
+		fresh := maker(t, name)
 		if !fresh().Capabilities().Wavelengths {
 			continue
 		}
@@ -75,10 +75,10 @@ func TestConformanceOfParallelOCSes(t *testing.T) {
 			if slow(name) {
 				laws, views = tries.Of(10, 100), tries.Of[uint64](40, 100)
 			}
-			policytest.RunOn(t, laws, policytest.Parallel, fresh)
+			policytest.RunOn(t, laws, view, fresh)
 			lit := map[southbound.DeviceID]int{}
-			for seed := range views {
-				v := policytest.Parallel(seed)
+			for seed := uint64(0); seed < views && len(lit) < 4; seed++ {
+				v := view(seed)
 				for _, r := range fresh().Decide(v, nil).Reserve {
 					ocs, _ := v.Fabric.OCSAt(int32(r.In))
 					lit[ocs-v.Fabric.OCSNode]++
@@ -96,22 +96,17 @@ func TestConformanceOfParallelOCSes(t *testing.T) {
 // and each of them reserves something for it, unless its racks keep bytes that are in no estimate.
 // Those that follow another simulator's rules know all traffic, as it does.
 func TestConformanceOfEstimates(t *testing.T) {
+	view := policytest.Remembering(policytest.Estimated)
 	for _, p := range policy.Parts() {
 		if p.Questions[0] != policy.Circuits || p.Simulated {
 			continue
 		}
 		t.Run(p.Name, func(t *testing.T) {
-			fresh := func() controller.Policy {
-				made, err := policy.New("random+ecmp+"+p.Name, policy.Options{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				return made
-			}
-			policytest.RunOn(t, tries.Of(30, 200), policytest.Estimated, fresh)
-			reserved := 0
-			for seed := range uint64(200) {
-				v := policytest.Estimated(seed)
+			fresh := maker(t, "random+ecmp+"+p.Name)
+			policytest.RunOn(t, tries.Of(30, 200), view, fresh)
+			reserved, views := 0, tries.Of[uint64](60, 200)
+			for seed := range views {
+				v := view(seed)
 				for _, r := range fresh().Decide(v, nil).Reserve {
 					if reserved++; r.Coflow != controller.AnyCoflow ||
 						v.Traffic.Bytes[r.In][r.Out] < max(v.ElephantThreshold, 1) {
@@ -125,7 +120,7 @@ func TestConformanceOfEstimates(t *testing.T) {
 				}
 				return
 			}
-			if reserved < 100 {
+			if reserved < tries.Of(15, 100) {
 				t.Errorf("only %d circuits", reserved)
 			}
 		})

@@ -38,7 +38,7 @@ type past struct {
 // holds all that was acknowledged, no two replicas differ, and in the end nothing is lost.
 func TestHistoriesWithOldDisks(t *testing.T) {
 	all := map[string]int{}
-	for seed := range tries.Of[uint64](40, 1000) {
+	for seed := range tries.Of[uint64](24, 1000) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p := newPast(t, seed)

@@ -286,7 +286,7 @@ func TestElectionsWithOldFiles(t *testing.T) {
 	for _, classes := range [][]string{{"vote"}, {"log"}, {"vote", "log"}, {"vote", "snapshots"},
 		{"vote", "log", "snapshots"}} {
 		for _, dies := range []bool{false, true} {
-			step := int64(tries.Of(15, 1))
+			step := int64(tries.Of(25, 1))
 			for at := int64(1); electAt(t, classes, dies, at); at += step {
 				elections++
 			}

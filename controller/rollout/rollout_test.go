@@ -330,7 +330,7 @@ func (w *world) connect(c southbound.CrossConnect) {
 func TestMoves(t *testing.T) {
 	for _, spec := range []string{"hybrid:racks=5,hosts=1,spines=2", "hybrid:racks=5,hosts=1,spines=2,ocses=4",
 		"hybrid:racks=4,hosts=1,spines=2,ocses=2,wavelengths=2"} {
-		removed, seeds := 0, tries.Of[uint64](40, 400)
+		removed, seeds := 0, tries.Of[uint64](20, 400)
 		for seed := range seeds {
 			f, b := fabric(t, spec, 2)
 			if seed%2 == 1 {

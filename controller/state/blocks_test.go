@@ -33,7 +33,7 @@ func (w *walk) readFrom(p *controller.Placement) {
 // cancelled. A task computes only once its block is there, and in the end every job has ended.
 func TestWalksWithBlocks(t *testing.T) {
 	f := fabric(t)
-	seeds := tries.Of[uint64](15, 60)
+	seeds := tries.Of[uint64](8, 60)
 	read, again := 0, 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 42)), s: state.New(f), seed: seed, lossy: true, blocks: true,

@@ -19,7 +19,7 @@ import (
 // tasks of several slots, hosts that fail, and tasks that are moved.
 func TestCancelWalks(t *testing.T) {
 	f := fabric(t)
-	seeds := tries.Of[uint64](20, 100)
+	seeds := tries.Of[uint64](10, 100)
 	cancelled := 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 5)), s: state.New(f), seed: seed, lossy: seed%2 == 0,

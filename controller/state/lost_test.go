@@ -16,7 +16,7 @@ import (
 // and of each edge exactly its bytes have been received: none twice, whatever began again.
 func TestWalksWithLostHosts(t *testing.T) {
 	f := fabric(t)
-	seeds := tries.Of[uint64](15, 60)
+	seeds := tries.Of[uint64](8, 60)
 	redone := 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 3)), s: state.New(f), seed: seed, lossy: true,

@@ -19,7 +19,7 @@ import (
 // received.
 func TestWalksWithMigration(t *testing.T) {
 	f := fabric(t)
-	seeds := tries.Of[uint64](15, 150)
+	seeds := tries.Of[uint64](8, 150)
 	moved, redone := int64(0), 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 4)), s: state.New(f), seed: seed,

@@ -47,7 +47,7 @@ func (w *walk) reader(stages ...controller.Stage) *controller.Job {
 // every job has ended whose parents were not cancelled or left out, and each edge's bytes were received once.
 func TestWalksWithParents(t *testing.T) {
 	f := fabric(t)
-	reading, seeds := 0, tries.Of[uint64](10, 300)
+	reading, seeds := 0, tries.Of[uint64](6, 300)
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 97)), s: state.New(f), seed: seed, lossy: true,
 			families: true,

@@ -168,7 +168,7 @@ func TestDigestTellsJobs(t *testing.T) {
 // then: neither panics, no port is ever held twice, and the digests stay equal.
 func TestRandomEntries(t *testing.T) {
 	f := fabric(t)
-	for seed := range tries.Of[uint64](120, 300) {
+	for seed := range tries.Of[uint64](60, 300) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		a, b := state.New(f), state.New(f)
 		for range 200 {

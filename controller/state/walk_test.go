@@ -26,7 +26,7 @@ import (
 // they must. In the end every job has ended.
 func TestWalks(t *testing.T) {
 	f := fabric(t)
-	seeds := tries.Of[uint64](20, 100)
+	seeds := tries.Of[uint64](10, 100)
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed,
 			received: map[[2]int]pathmap.Bytes{}}

@@ -41,22 +41,26 @@ func TestReadJobsInPieces(t *testing.T) {
 
 // TestReadJobsInPiecesPlace: what is wrong in a large file has its line there.
 func TestReadJobsInPiecesPlace(t *testing.T) {
-	text := manyJobs(12000)
+	text, long := manyJobs(2000), manyJobs(10000)
 	for name, c := range map[string]struct{ from, to, want string }{
-		"unknown key":    {"- name: j9000\n", "- nane: j9000\n", "f:27003:3: unknown field \"nane\""},
-		"key at the end": {"", "policy: joint\n", "f:36003:1: unknown field \"policy\""},
-		"no YAML":        {"- name: j9000\n", "- name: \"j9000\n", "f:27003:9: "},
+		"unknown key":    {"- name: j1500\n", "- nane: j1500\n", "f:4503:3: unknown field \"nane\""},
+		"key at the end": {"", "policy: joint\n", "f:6003:1: unknown field \"policy\""},
+		"no YAML":        {"- name: j1500\n", "- name: \"j1500\n", "f:4503:9: "},
 		"anchor": {"# jobs\n", "# map -> reduce & more\nx: &a 1\n",
 			"f:2: the file is longer than 1048576 bytes, and a value"},
-		"no list": {text, "jobs: [" + strings.Repeat("{name: a}, ", 1e5) + "]",
+		"no list": {long, "jobs: [" + strings.Repeat("{name: a}, ", 1e5) + "]",
 			"longer than 1048576 bytes, and its jobs do not"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			text := strings.Replace(text, c.from, c.to, 1)
-			if c.from == "" {
-				text = manyJobs(12000) + c.to
+			in := text
+			if strings.Contains(c.want, "longer") {
+				in = long
 			}
-			if _, err := ReadJobs("f", []byte(text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			in = strings.Replace(in, c.from, c.to, 1)
+			if c.from == "" {
+				in = text + c.to
+			}
+			if _, err := ReadJobs("f", []byte(in)); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("the error is %v; want %q in it", err, c.want)
 			}
 		})

@@ -133,7 +133,7 @@ func set(all []southbound.CrossConnect) map[southbound.CrossConnect]bool {
 // time.
 func TestWiringOfProfiles(t *testing.T) {
 	for _, profile := range target.Profiles(device.Optical) {
-		for seed := range tries.Of[uint64](6, 200) {
+		for seed := range tries.Of[uint64](3, 200) {
 			t.Run(fmt.Sprintf("%s %d", profile, seed), func(t *testing.T) {
 				t.Parallel()
 				r := newWired(t, profile, 8, nil)
@@ -177,7 +177,7 @@ func applied(t *testing.T, r *wired, w *wiring.Wiring) {
 			want[x] = true
 		}
 	}
-	opt := wiring.Options{TakeOver: true, Settle: time.Minute, Every: ms}
+	opt := wiring.Options{TakeOver: true, Settle: time.Minute, Every: 5 * ms}
 	if len(before.Seen) > len(before.Configured) { // SONiC's tables have what is in the state only as about to go
 		opt.Settle = 400 * ms
 	}
@@ -309,7 +309,7 @@ func TestWiringFaults(t *testing.T) {
 					d.after = tt.after(r)
 				}
 				w := wires(t, 8, "0-1")
-				opt := wiring.Options{TakeOver: tt.takeOver, Settle: time.Minute, Every: ms}
+				opt := wiring.Options{TakeOver: tt.takeOver, Settle: time.Minute, Every: 5 * ms}
 				if tt.waits {
 					opt.Settle = 400 * ms
 				}
@@ -409,7 +409,7 @@ func TestWiringOfRandomFaults(t *testing.T) {
 				rnd := rand.New(rand.NewPCG(seed, 40))
 				r, d := spoilt(t, profile, rnd)
 				w := wires(t, 8, "0-1", "2>3")
-				opt := wiring.Options{TakeOver: true, Settle: 400 * ms, Every: ms}
+				opt := wiring.Options{TakeOver: true, Settle: 400 * ms, Every: 5 * ms}
 				for run := 1; ; run++ {
 					res, err := w.Apply(t.Context(), d, w.Lease("sw", "h"), opt)
 					well := err == nil && len(res.Findings) == 0
@@ -444,7 +444,7 @@ func TestWiringRenumbered(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := wires(t, 4, "2-3")
-		res, err := w.Apply(t.Context(), r.open(t), w.Lease("sw", "h"), wiring.Options{Settle: 20 * ms, Every: ms})
+		res, err := w.Apply(t.Context(), r.open(t), w.Lease("sw", "h"), wiring.Options{Settle: 20 * ms, Every: 5 * ms})
 		told := err != nil && strings.Contains(err.Error(), "renumbered its ports?")
 		if profile == "polatis" {
 			told = err != nil || len(res.Findings) > 0 // it lists pairs that the profile does not know
@@ -460,7 +460,7 @@ func TestWiringLoss(t *testing.T) {
 	for _, profile := range []string{"ocp", "sonic-ocs"} {
 		r := newWired(t, profile, 8, nil)
 		w := wires(t, 8, "0-1", "2-3")
-		d, opt := r.open(t), wiring.Options{Settle: time.Minute, Every: ms}
+		d, opt := r.open(t), wiring.Options{Settle: time.Minute, Every: 5 * ms}
 		for i := range w.Links {
 			w.Links[i].MaxLoss = 3
 		}

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// endless repeats a text after a beginning, n bytes in all.
+// endless repeats a text after a beginning, left bytes in all. A long text is copied faster.
 type endless struct {
 	head, unit string
 	left       int
@@ -47,6 +47,7 @@ func samples() map[string]string {
 // is taken.
 func TestBadInput(t *testing.T) {
 	const long = 100 << 20
+	line := func(unit string) io.Reader { return &endless{unit: strings.Repeat(unit, 1<<12), left: long} }
 	for _, f := range Formats() {
 		sample := samples()[f.Name]
 		if _, err := f.Parse("f", []byte(sample)); err != nil {
@@ -55,14 +56,14 @@ func TestBadInput(t *testing.T) {
 		inputs := map[string]io.Reader{
 			"nothing": strings.NewReader(""), "blanks": strings.NewReader(" \n\n"),
 			"a cut":            strings.NewReader(sample[:len(sample)*2/3]),
-			"a line of a":      &endless{unit: "a", left: long},
-			"a line of blanks": &endless{unit: " ", left: long},
-			"a line of 1":      &endless{unit: "1", left: long},
-			"a line of [":      &endless{unit: "[", left: long},
-			"a line of <a>":    &endless{unit: "<a>", left: long},
-			"a line of {a:":    &endless{unit: `{"a":`, left: long},
+			"a line of a":      line("a"),
+			"a line of blanks": line(" "),
+			"a line of 1":      line("1"),
+			"a line of [":      line("["),
+			"a line of <a>":    line("<a>"),
+			"a line of {a:":    line(`{"a":`),
 			"a line in a word": &endless{head: strings.Replace(sample, "a", "aa",
-				1)[:strings.Index(sample, "a")+1], unit: "a",
+				1)[:strings.Index(sample, "a")+1], unit: strings.Repeat("a", 1<<12),
 				left: long},
 			"depth of lists":     strings.NewReader(strings.Repeat("[", 10_000)),
 			"depth of objects":   strings.NewReader(strings.Repeat(`{"nodes":`, 10_000)),

@@ -10,6 +10,7 @@ import (
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/schema"
@@ -20,7 +21,7 @@ import (
 // the policy's.
 func TestSRLNumbers(t *testing.T) {
 	p := gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}
-	for seed := range uint64(400) {
+	for seed := range tries.Of[uint64](80, 400) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		s := newStore(p)
 		w := p.NewWriter(nil)

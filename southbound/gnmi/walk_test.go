@@ -8,6 +8,7 @@ import (
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/schema"
@@ -99,7 +100,7 @@ func TestRuleWalks(t *testing.T) {
 		gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true},
 		gnmi.SONiC{Ports: 6, Racks: 5, Lanes: 8, ControllerBackup: true}} {
 		t.Run(p.Name(), func(t *testing.T) {
-			for seed := range uint64(200) {
+			for seed := range tries.Of[uint64](60, 200) {
 				r := rand.New(rand.NewPCG(seed, 3))
 				s, reference := newStore(p), map[southbound.Match]southbound.Rule{}
 				w := p.NewWriter(nil)
@@ -185,7 +186,7 @@ func TestCircuitWalks(t *testing.T) {
 	}
 	for _, p := range []gnmi.Profile{gnmi.Polatis{Ports: 6}, ocp, sonic} {
 		t.Run(p.Name(), func(t *testing.T) {
-			for seed := range uint64(300) {
+			for seed := range tries.Of[uint64](80, 300) {
 				r := rand.New(rand.NewPCG(seed, 4))
 				s, reference := newStore(p), map[southbound.Port]southbound.Port{}
 				w := p.NewWriter(nil)

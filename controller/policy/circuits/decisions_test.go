@@ -33,10 +33,11 @@ func TestDecisions(t *testing.T) {
 	for name := range parts(t) {
 		fresh[name] = func() decided.Part { return parts(t)[name] }
 	}
+	view, estimated := policytest.Remembering(policytest.View), policytest.Remembering(policytest.Estimated)
 	var got []string
 	for _, name := range slices.Sorted(maps.Keys(fresh)) {
-		got = append(got, name+": "+decided.Views(policytest.View, fresh[name]),
-			name+", estimates: "+decided.Views(policytest.Estimated, fresh[name]))
+		got = append(got, name+": "+decided.Views(view, fresh[name]),
+			name+", estimates: "+decided.Views(estimated, fresh[name]))
 	}
 	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }

@@ -60,6 +60,7 @@ func fast(t *certified.Tasks, e certified.Effort, _ *rand.Rand) (*certified.Plac
 
 // TestDecisions: where every part places the jobs of random views, and jobs that come and end.
 func TestDecisions(t *testing.T) {
+	view := policytest.Remembering(policytest.View)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("loads are floating point, which other processors round otherwise")
 	}
@@ -78,7 +79,7 @@ func TestDecisions(t *testing.T) {
 	})
 	var got []string
 	for _, name := range slices.Sorted(maps.Keys(all)) {
-		line := name + ": " + decided.Views(policytest.View, func() decided.Part { return all[name]() })
+		line := name + ": " + decided.Views(view, func() decided.Part { return all[name]() })
 		// These take whole jobs, or leave slots free.
 		if !slices.Contains([]string{"dawn-strict", "random", "packed", "tapra", "ontapra", "gsa"}, name) {
 			line += ", " + run(t, all[name])

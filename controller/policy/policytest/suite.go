@@ -43,17 +43,23 @@ func RunOn(t Reporter, views int, view func(seed uint64) *controller.View, fresh
 	for seed := range uint64(views) {
 		v := view(seed)
 		before := Hash(v)
-		want := text(fresh().Decide(v, nil))
+		p := fresh()
+		plan := p.Decide(v, nil)
+		want := text(plan)
 		if Hash(v) != before {
 			t.Fatalf("view %d: Decide wrote to the view", seed)
 		}
 		laws(t, seed, v, want, fresh)
+		if err := Check(v, plan); err != nil {
+			t.Fatalf("view %d: %v", seed, err)
+		}
+		capable(t, seed, v, want, fresh, p.Capabilities(), plan)
 		got := used.Decide(v, nil)
 		if diff := text(got); !same(want, diff, false) {
 			t.Fatalf("view %d: an instance that has decided before gives\n%s\na fresh one\n%s", seed, diff, want)
 		}
 		merge(rates, got.Share)
-		if err := covers(rates, fresh().Decide(v, nil).Share); err != nil {
+		if err := covers(rates, plan.Share); err != nil {
 			t.Fatalf("view %d: rates said so far: %v", seed, err)
 		}
 	}
@@ -76,17 +82,12 @@ func laws(t Reporter, seed uint64, v *controller.View, want [2]string, fresh fun
 			t.Fatalf("view %d: %s gives\n%s\nfor\n%s", seed, try.name, got, want)
 		}
 	}
-	if err := Check(v, fresh().Decide(v, nil)); err != nil {
-		t.Fatalf("view %d: %v", seed, err)
-	}
-	capable(t, seed, v, want, fresh)
 }
 
 // capable checks that a policy does nothing and reads nothing outside its Capabilities.
-func capable(t Reporter, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy) {
+func capable(t Reporter, seed uint64, v *controller.View, want [2]string, fresh func() controller.Policy,
+	can controller.Capabilities, plan *controller.Plan) {
 	t.Helper()
-	p := fresh()
-	can, plan := p.Capabilities(), p.Decide(v, nil)
 	if !can.Circuits && len(plan.Reserve)+len(plan.Withdraw)+len(plan.Preempt) > 0 {
 		t.Fatalf("view %d: %+v sets up circuits", seed, can)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync"
 	"time"
 
 	"lightloom/controller"
@@ -23,6 +24,16 @@ func View(seed uint64) *controller.View { return view(seed, 0) }
 // Parallel returns such a view of a fabric with four OCSes side by side, of one wavelength or two; a few have
 // none.
 func Parallel(seed uint64) *controller.View { return view(seed, 4) }
+
+// Remembering makes each view once and gives the same one again to whoever asks: most policies decide in less time than
+// a view takes to draw. They do not write to it, as Run checks.
+func Remembering(view func(seed uint64) *controller.View) func(seed uint64) *controller.View {
+	var known sync.Map // of functions that return views, by seed
+	return func(seed uint64) *controller.View {
+		made, _ := known.LoadOrStore(seed, sync.OnceValue(func() *controller.View { return view(seed) }))
+		return made.(func() *controller.View)()
+	}
+}
 
 func view(seed uint64, ocses int) *controller.View {
 	g := &generator{rng: rand.New(rand.NewPCG(seed, 0x11)), v: &controller.View{Seed: seed}}

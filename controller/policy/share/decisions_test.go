@@ -77,13 +77,14 @@ func onCrossbars(t *testing.T, fresh func() decided.Part) string {
 
 // TestDecisions: what every part says of random views, of random estimates, and of crossbars in time.
 func TestDecisions(t *testing.T) {
+	view := policytest.Remembering(policytest.View)
 	if runtime.GOARCH != "amd64" {
 		t.Skip("rates are floating point, which other processors round otherwise")
 	}
 	parts := allParts()
 	var got []string
 	for _, name := range slices.Sorted(maps.Keys(parts)) {
-		got = append(got, name+": "+decided.Views(policytest.View, parts[name])+", "+onCrossbars(t, parts[name]))
+		got = append(got, name+": "+decided.Views(view, parts[name])+", "+onCrossbars(t, parts[name]))
 	}
 	decided.Compare(t, "testdata/decisions.golden", *update, got)
 }

@@ -23,6 +23,17 @@ func jobsOf(seed uint64, minutes int) ([]controller.Job, error) {
 
 func request(job int) string { return fmt.Sprintf("job-%d", job) }
 
+// fewSeedsOf are the seeds of a normal run that have every kind of faults and every policy once, or all below a
+// number. They are for fabrics beside that of TestSeeds, which has each twice.
+func fewSeedsOf(all uint64) (seeds []uint64) {
+	for _, seed := range seedsOf(all) {
+		if tries.Of(0, 1) == 1 || seed%4 == seed/4 {
+			seeds = append(seeds, seed)
+		}
+	}
+	return seeds
+}
+
 // seedsOf are the seeds of a normal run, which have every kind of faults and every policy twice, or all below a number.
 func seedsOf(all uint64) (seeds []uint64) {
 	for seed := range all {
@@ -87,7 +98,7 @@ func weatheredOn(t *testing.T, fabric string, seed uint64, minutes int, faults w
 // off from everybody now and then: no port is lit twice, both ends of a circuit are of one OCS, and each OCS holds
 // what it should in the end.
 func TestSeedsOfFourOCSes(t *testing.T) {
-	for _, seed := range seedsOf(200) {
+	for _, seed := range fewSeedsOf(200) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			faults := storm(seed)
 			faults.Kinds = append(faults.Kinds, "part", "part", "ocs", "ocs", "ocs")
@@ -100,7 +111,7 @@ func TestSeedsOfFourOCSes(t *testing.T) {
 // TestSeedsOfSeveralCircuits is TestSeeds with paths over several circuits of two OCSes: no switch keeps a rule of one
 // that no leader wants, and no flow goes round.
 func TestSeedsOfSeveralCircuits(t *testing.T) {
-	for _, seed := range seedsOf(200) {
+	for _, seed := range fewSeedsOf(200) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			faults := storm(seed)
 			faults.Kinds = append(faults.Kinds, "part", "ocs", "ocs")

@@ -153,14 +153,14 @@ func TestMininetLate(t *testing.T) {
 // TestMininetAgents runs jobs with an agent of its own on every host.
 func TestMininetAgents(t *testing.T) {
 	l := newLaboratory(t, false)
-	out := l.mn("--custom lightloom.py --topo hybrid,4,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
-		"loom,jobs=12,speedup=2,agents=1 --test none --post script",
+	out := l.mn("--custom lightloom.py --topo hybrid,2,2,nic=200,eps=50,ocs=200 --switch loom --controller "+
+		"loom,jobs=6,speedup=2,agents=1 --test none --post script",
 		"py net.get('c0').replayed()", "sh echo $(ls lightloom-mn-*/agent-*.sock | wc -l) agents")
-	m := regexp.MustCompile(`replayed: 12 jobs, 12 coflows, (\d+) bytes of which (\d+) received`).FindStringSubmatch(out)
+	m := regexp.MustCompile(`replayed: 6 jobs, 6 coflows, (\d+) bytes of which (\d+) received`).FindStringSubmatch(out)
 	if m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("want all bytes received once, got %q", m)
 	}
-	for _, want := range []string{"8 agents", "status 0", "left 0 processes, 0 directories"} {
+	for _, want := range []string{"4 agents", "status 0", "left 0 processes, 0 directories"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("want %q", want)
 		}
@@ -170,31 +170,53 @@ func TestMininetAgents(t *testing.T) {
 	}
 }
 
-// TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left.
+// part is a part of Mininet's network that is killed, and what Mininet says then.
+type part struct{ name, kill, dead string }
+
+// TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left. Parts of
+// one network die one after another; the controller dies alone, because it is what notes other deaths.
 func TestMininetParts(t *testing.T) {
 	t.Parallel()
-	for _, tt := range []struct{ name, kill, dead string }{
-		{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
-		{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs']"},
-		{"agent", "py net.get('c0').agent_processes[0].popen.kill()", "dead []"},
-		{"replica", "sh kill -9 $(pgrep -o -f '^/proc/self/exe [r]eplica') && echo killed a replica",
-			"killed a replica"},
-		{"controller", "py net.get('c0').process.popen.kill()", "dead []"},
+	for name, parts := range map[string][]part{
+		"switches, an agent, a replica": {
+			{"switch", "py net.get('spine1').process.popen.kill()", "dead ['spine1']"},
+			{"optical switch", "py net.get('ocs').process.popen.kill()", "dead ['ocs', 'spine1']"},
+			{"agent", "py net.get('c0').agent_processes[0].popen.kill()", "dead ['ocs', 'spine1']"},
+			{"replica", "sh kill -9 $(pgrep -o -f '^/proc/self/exe [r]eplica') && echo killed a replica",
+				"killed a replica"},
+		},
+		"controller": {{"controller", "py net.get('c0').process.popen.kill()", "dead []"}},
 	} {
-		t.Run(tt.name, func(t *testing.T) {
-			out := newLaboratory(t, false).mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller "+
-				"loom,agents=1 --test none --post script",
-				tt.kill, "sh sleep 1", "py 'dead ' + str([s.name for s in net.switches if not s.connected()])", "pingall")
-			for _, want := range []string{"0% dropped (2/2 received)", "status 0",
-				"left 0 processes, 0 directories", tt.dead} {
-				if !strings.Contains(out, want) {
-					t.Errorf("want %q", want)
-				}
+		t.Run(name, func(t *testing.T) { killParts(t, newLaboratory(t, false), parts) })
+	}
+}
+
+// killParts has Mininet kill parts, with a ping to all after each.
+func killParts(t *testing.T, l *laboratory, parts []part) {
+	t.Helper()
+	var commands []string
+	for _, p := range parts {
+		commands = append(commands, "sh echo ; echo '=== "+p.name+"'", p.kill, "sh sleep 1",
+			"py 'dead ' + str(sorted(s.name for s in net.switches if not s.connected()))", "pingall")
+	}
+	out := l.mn("--custom lightloom.py --topo hybrid,2,1 --switch loom --controller loom,agents=1 --test none "+
+		"--post script", commands...)
+	for _, p := range parts {
+		_, said, _ := strings.Cut(out, "=== "+p.name)
+		said, _, _ = strings.Cut(said, "===")
+		for _, want := range []string{p.dead, "0% dropped (2/2 received)"} {
+			if !strings.Contains(said, want) {
+				t.Errorf("%s: want %q", p.name, want)
 			}
-			if t.Failed() {
-				t.Log(out)
-			}
-		})
+		}
+	}
+	for _, want := range []string{"status 0", "left 0 processes, 0 directories"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("want %q", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(out)
 	}
 }
 

@@ -137,17 +137,27 @@ func TestParentKilled(t *testing.T) {
 	labtest.ShareNetns(t, "netns", false)
 	mark := fmt.Sprintf("LIGHTLOOM_TEST_MARK=%d-%d", os.Getpid(), time.Now().UnixNano())
 	cmd := exec.Command("/proc/self/exe", replayCommand, t.TempDir())
-	cmd.Env = append(os.Environ(), mark)
+	var said bytes.Buffer
+	cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = append(os.Environ(), mark), &said, &said, 10*time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer cmd.Process.Kill()
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
 	const family = 1 + 1 + 3 // the parent, the process inside, the replicas
-	labtest.Await(t, "all processes to run", func() bool { return len(labtest.Marked(mark)) >= family })
+	labtest.Await(t, "all processes to run", func() bool {
+		select {
+		case err := <-ended:
+			t.Fatalf("the replay has ended before it was killed: %v\n%s", err, &said)
+		default:
+		}
+		return len(labtest.Marked(mark)) >= family
+	})
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
+	<-ended
 	labtest.Await(t, "all processes to be gone", func() bool { return len(labtest.Marked(mark)) == 0 })
 }
 

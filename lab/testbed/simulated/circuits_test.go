@@ -2,6 +2,7 @@ package simulated_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -36,21 +37,26 @@ func facebook(t testing.TB) *workload.Trace {
 	return tr
 }
 
-// crossbarSetup is the cut small400, or fewer coflows of it, on the fabric of Sunflow's own simulator:
-// 150 ports of 1 Gb/s, δ 10 ms.
-func crossbarSetup(t testing.TB, coflows int, policy string) *scenario.Prepared {
+// crossbarSetup is the cut small400 on the fabric of Sunflow's own simulator: 150 ports of 1 Gb/s, δ 10 ms.
+func crossbarSetup(t testing.TB, policy string) *scenario.Prepared {
+	t.Helper()
+	return foldedSetup(t, 150, 0, policy)
+}
+
+// foldedSetup is crossbarSetup with fewer ports, or fewer coflows; 0 takes all.
+func foldedSetup(t testing.TB, ports, coflows int, policy string) *scenario.Prepared {
 	t.Helper()
 	s := &scenario.Prepared{Options: scenario.Options{Seed: 1, Speedup: 1, Scale: 1, On: scenario.OnFlowsim,
 		Policies: []string{policy}}}
 	var err error
-	if s.Spec, err = topo.FromArgument("crossbar:ports=150,rate=1Gbps,dark=10ms"); err != nil {
+	if s.Spec, err = topo.FromArgument(fmt.Sprintf("crossbar:ports=%d,rate=1Gbps,dark=10ms", ports)); err != nil {
 		t.Fatal(err)
 	}
 	s.Spec = s.Spec.WithDefaults()
 	if s.Delays, err = scenario.ParseDelays("", s.Spec); err != nil {
 		t.Fatal(err)
 	}
-	if s.Jobs, s.Fold, err = facebook(t).Jobs(workload.FoldOptions{Racks: 150, HostsPerRack: 1, MaxWidth: 400,
+	if s.Jobs, s.Fold, err = facebook(t).Jobs(workload.FoldOptions{Racks: ports, HostsPerRack: 1, MaxWidth: 400,
 		Coflows: coflows}); err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +98,7 @@ func circuitBound(j *controller.Job, f topo.Spec) time.Duration {
 // average CCT and mean of CCT over the bound, all coflows together, within 1 %.
 func TestSunflowFigures(t *testing.T) {
 	t.Parallel()
-	s := crossbarSetup(t, 0, "sunflow")
+	s := crossbarSetup(t, "sunflow")
 	o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +128,7 @@ func TestCircuitPolicies(t *testing.T) {
 		"edmonds", "edmonds-backlog",
 		"rotor"} {
 		t.Run(name, func(t *testing.T) {
-			s := crossbarSetup(t, tries.Of(25, 60), name)
+			s := foldedSetup(t, 40, tries.Of(25, 60), name)
 			began := time.Now()
 			o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
 			if err != nil {
@@ -153,9 +159,9 @@ func TestCrashesOnCircuitsOnly(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"sunflow", "sunflow-turning", "solstice"} {
 		t.Run(name, func(t *testing.T) {
-			s := crossbarSetup(t, tries.Of(15, 25), name)
+			s := foldedSetup(t, 40, tries.Of(15, 25), name)
 			r := rand.New(rand.NewPCG(2, 7))
-			o, lives, err := labtest.SimulateCrashes(s, func() bool { return r.IntN(60) == 0 })
+			o, lives, err := labtest.SimulateCrashes(s, func() bool { return r.IntN(40) == 0 })
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -215,7 +221,7 @@ func BenchmarkCircuitPolicies(b *testing.B) {
 		"edmonds", "edmonds-backlog",
 		"rotor"} {
 		b.Run(name, func(b *testing.B) {
-			s := crossbarSetup(b, 0, name)
+			s := crossbarSetup(b, name)
 			var o *outcome.Outcome
 			for b.Loop() {
 				var err error
