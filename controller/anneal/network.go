@@ -335,10 +335,10 @@ type reroute struct {
 	links []pathmap.LinkID
 }
 
-// share is a link's place, and what it gave before.
+// share is a link's place, and what was on it and what it gave before.
 type share struct {
-	link int32
-	was  int64
+	link, flows int32
+	was         int64
 }
 
 // reroute sends flows over other links all at once: rates are found when all shares are.
@@ -346,7 +346,8 @@ func (n *network) reroute(moves []reroute) {
 	for _, m := range moves {
 		fl := &n.flows[m.flow]
 		for hop := fl.hops - 1; hop >= 2; hop-- {
-			n.meet(n.removeVisit(m.flow, hop))
+			n.meet(n.hopsOf(m.flow)[hop].link)
+			n.removeVisit(m.flow, hop)
 		}
 		fl.hops = 2
 		for _, id := range m.links {
@@ -356,9 +357,12 @@ func (n *network) reroute(moves []reroute) {
 		}
 	}
 	for _, m := range n.met {
-		k, flows := &n.links[m.link], int64(len(n.on[m.link]))
-		k.share, k.next = k.capacity/max(flows, 1), k.capacity/(flows+1)
 		n.is[m.link] = false
+		k, flows := &n.links[m.link], int64(len(n.on[m.link]))
+		if flows == int64(m.flows) {
+			continue
+		}
+		k.share, k.next = k.capacity/max(flows, 1), k.capacity/(flows+1)
 	}
 	for _, m := range moves {
 		rate := n.bottleneck(m.flow)
@@ -382,7 +386,7 @@ func (n *network) meet(l int32) {
 	}
 	if !n.is[l] {
 		n.is[l] = true
-		n.met = append(n.met, share{l, n.links[l].share})
+		n.met = append(n.met, share{l, int32(len(n.on[l])), n.links[l].share})
 	}
 }
 

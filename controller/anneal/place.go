@@ -85,8 +85,8 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	return p, sum
 }
 
-// attempt runs one restart. In mode paper it runs on a network that waits, and again on one that does not where the work
-// counted there could be more than is allowed.
+// attempt runs one restart. In mode paper it runs on a network that waits, and again on one that does
+// not where the work counted there could be more than is allowed.
 func (s *NetworkState) attempt(j *controller.Job, free []int32, r int, rng *rand.PCG) (*placing, Count) {
 	o := s.opt
 	by := Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}

@@ -187,12 +187,15 @@ func (r *routing) Move(rng *rand.Rand) bool {
 // worst is the document's de-path heuristic: the route with the most hops, among equals the least
 // bandwidth. Ties that are left go to the first.
 func (r *routing) worst(among []int32) int32 {
-	worst := among[0]
-	for _, k := range among[1:] {
-		a, b := &r.all[k], &r.all[worst]
-		la, lb := len(a.current().Links), len(b.current().Links)
-		if la > lb || la == lb && r.s.net.flows[a.flow].rate < r.s.net.flows[b.flow].rate {
-			worst = k
+	worst, hops, rate := among[0], -1, int64(0)
+	for _, k := range among {
+		c := &r.all[k]
+		n := len(c.candidates[c.at].Links)
+		if n < hops {
+			continue
+		}
+		if has := r.s.net.flows[c.flow].rate; n > hops || has < rate {
+			worst, hops, rate = k, n, has
 		}
 	}
 	return worst
