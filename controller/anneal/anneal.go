@@ -77,6 +77,7 @@ type run struct {
 	cur, best int64
 	least     int64 // seen so far
 	count     Count
+	printed   []float64 // temperatures, by step
 }
 
 func (w *run) restart(r int) {
@@ -97,19 +98,30 @@ func (w *run) restart(r int) {
 		cool = math.Pow(w.s.End/w.s.Start, 1/float64(w.s.Steps-1))
 	}
 	if w.s.Paper {
-		t = PaperStart
+		t = w.printedAt(0)
 	}
-	for range w.s.Steps {
+	for k := range w.s.Steps {
 		if w.p.Spent() || !w.p.Move(w.rng) {
 			return
 		}
 		w.step(t)
 		if w.s.Paper {
-			t = math.Pow(t, 0.95)
+			t = w.printedAt(k + 1)
 		} else {
 			t *= cool
 		}
 	}
+}
+
+// printedAt returns a temperature of the printed algorithm, which is found once for all restarts.
+func (w *run) printedAt(step int) float64 {
+	if step == 0 {
+		return PaperStart
+	}
+	if step > len(w.printed) {
+		w.printed = append(w.printed, math.Pow(w.printedAt(step-1), 0.95))
+	}
+	return w.printed[step-1]
 }
 
 // step takes the move just made, or takes it back.

@@ -27,6 +27,8 @@ type network struct {
 	stride int32
 	spare  []int32 // flows that are free to be used again
 	work   int64   // links and flows visited so far
+	met    []share // room for reroute
+	is     []bool  // by place: it is met
 	paper  bool
 	objective
 }
@@ -100,6 +102,7 @@ func (n *network) expect(flows int) {
 func (n *network) clone() *network {
 	c := *n
 	c.number, c.id, c.room = slices.Clone(n.number), slices.Clone(n.id), nil
+	c.met, c.is = nil, nil
 	c.links, c.spare = slices.Clone(n.links), slices.Clone(n.spare)
 	c.flows = append(make([]flow, 0, len(n.flows)+more), n.flows...)
 	c.hops = append(make([]hop, 0, len(n.hops)+more*int(n.stride)), n.hops...)
@@ -307,4 +310,98 @@ func (n *network) afford(links []pathmap.LinkID) int64 {
 		}
 	}
 	return r
+}
+
+// without returns the rate that a flow of path now would get on another path.
+func (n *network) without(now, path []pathmap.LinkID) int64 {
+	r := int64(math.MaxInt64)
+	for _, l := range path {
+		k := n.number[l]
+		switch {
+		case k == 0:
+			r = min(r, n.capacity[l])
+		case slices.Contains(now, l):
+			r = min(r, n.links[k-1].share)
+		default:
+			r = min(r, n.links[k-1].next)
+		}
+	}
+	return r
+}
+
+// reroute is the links that a flow is to be on after its first two.
+type reroute struct {
+	flow  int32
+	links []pathmap.LinkID
+}
+
+// share is a link's place, and what was on it and what it gave before.
+type share struct {
+	link, flows int32
+	was         int64
+}
+
+// reroute sends flows over other links all at once: rates are found when all shares are.
+func (n *network) reroute(moves []reroute) {
+	for _, m := range moves {
+		fl := &n.flows[m.flow]
+		for hop := fl.hops - 1; hop >= 2; hop-- {
+			n.meet(n.hopsOf(m.flow)[hop].link)
+			n.removeVisit(m.flow, hop)
+		}
+		fl.hops = 2
+		for _, id := range m.links {
+			l := n.at(id)
+			n.meet(l)
+			n.visit(m.flow, l)
+		}
+	}
+	for _, m := range n.met {
+		n.is[m.link] = false
+		k, flows := &n.links[m.link], int64(len(n.on[m.link]))
+		if flows == int64(m.flows) {
+			continue
+		}
+		k.share, k.next = k.capacity/max(flows, 1), k.capacity/(flows+1)
+	}
+	for _, m := range moves {
+		rate := n.bottleneck(m.flow)
+		n.raise(m.flow, rate)
+		n.setRate(m.flow, rate)
+	}
+	for _, m := range n.met {
+		if k := &n.links[m.link]; k.share > m.was && k.most >= m.was {
+			n.review(m.link, m.was, m.was)
+		} else if k.share < m.was && k.most > k.share {
+			n.review(m.link, k.share+1, math.MaxInt64)
+		}
+	}
+	n.met = n.met[:0]
+}
+
+// meet remembers a link that flows come to or leave.
+func (n *network) meet(l int32) {
+	for len(n.is) < len(n.links) {
+		n.is = append(n.is, false)
+	}
+	if !n.is[l] {
+		n.is[l] = true
+		n.met = append(n.met, share{l, int32(len(n.on[l])), n.links[l].share})
+	}
+}
+
+// review gives the flows on a link whose rates are in a range those that their links allow.
+func (n *network) review(l int32, lo, hi int64) {
+	most := int64(0)
+	for _, o := range n.on[l] {
+		has := n.flows[o.flow].rate
+		if lo <= has && has <= hi {
+			if is := n.bottleneck(o.flow); is != has {
+				has = is
+				n.setRate(o.flow, has)
+			}
+		}
+		most = max(most, has)
+	}
+	n.links[l].most = most
 }

@@ -79,7 +79,8 @@ type NetworkState struct {
 	topology *TopologyContext
 	opt      Options
 	net      *network
-	end      int64 // of work, for the decision at hand
+	end      int64     // of work, for the decision at hand
+	later    *deferral // nil: flows change their paths at once
 	why      []FlowWhy
 }
 

@@ -58,21 +58,17 @@ func (s *NetworkState) Place(j *controller.Job, free []int32, rng *rand.Rand) Pl
 func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand) (*placing, Count) {
 	all := make([]*placing, s.opt.Restarts)
 	counts := make([]Count, len(all))
-	rngs := make([]*rand.Rand, len(all))
+	rngs := make([]*rand.PCG, len(all))
 	for r := range all {
-		rngs[r] = rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))
+		rngs[r] = rand.NewPCG(rng.Uint64(), rng.Uint64())
 	}
 	if len(newGraph(j).edges) == 0 { // nothing to gain
 		p := newPlacing(s.clone(1), j, free)
-		p.Reset(1, rngs[0])
+		p.Reset(1, rand.New(rngs[0]))
 		return p, Count{}
 	}
 	each(len(all), func(r int) {
-		all[r] = newPlacing(s.clone(len(all)), j, free)
-		o := s.opt
-		counts[r] = Run(all[r], Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start,
-			End: o.End, Paper: o.Paper},
-			rngs[r])
+		all[r], counts[r] = s.attempt(j, free, r, rngs[r])
 	})
 	best, sum, lower := 0, Count{}, Count{}
 	for r, p := range all {
@@ -85,8 +81,27 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	p := all[best]
 	p.counts = lower
 	p.s.begin(len(all))
-	sum.Add(p.improve(rngs[best]))
+	sum.Add(p.improve(rand.New(rngs[best])))
 	return p, sum
+}
+
+// attempt runs one restart. In mode paper it runs on a network that waits, and again on one that does
+// not where the work counted there could be more than is allowed.
+func (s *NetworkState) attempt(j *controller.Job, free []int32, r int, rng *rand.PCG) (*placing, Count) {
+	o := s.opt
+	by := Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}
+	if o.Paper && !o.Blind {
+		p, again := newPlacing(s.clone(o.Restarts), j, free), *rng
+		p.s.postpone()
+		count := Run(p, by, rand.New(&again))
+		if !p.Spent() {
+			p.settle()
+			p.s.later = nil
+			return p, count
+		}
+	}
+	p := newPlacing(s.clone(o.Restarts), j, free)
+	return p, Run(p, by, rand.New(rng))
 }
 
 // each calls do for 0 to n-1, as many at once as there are processors.
@@ -216,7 +231,7 @@ func (p *placing) near(t int, rng *rand.Rand) southbound.HostID {
 
 // shift moves a task to a host; where that is full, one of the job's tasks there takes its place.
 func (p *placing) shift(t int, h southbound.HostID, steps int, rng *rand.Rand) {
-	p.journal = p.journal[:0]
+	p.journal, p.known = p.journal[:0], unknown
 	if p.s.opt.Paper {
 		for i := range p.live {
 			p.journal = append(p.journal, undo{task: -1, key: p.live[i].key, at: p.live[i].at})
@@ -262,6 +277,7 @@ func (p *placing) resident(t int, h southbound.HostID, rng *rand.Rand) int {
 
 // Undo implements Problem: tasks go back where they stood, and host flows that ceased go the path they went.
 func (p *placing) Undo() {
+	p.known = unknown
 	n := len(p.journal)
 	fresh := p.fresh[:0]
 	for i := n - 1; i >= 0; i-- {
@@ -278,7 +294,24 @@ func (p *placing) Undo() {
 }
 
 // Utility implements Problem.
-func (p *placing) Utility() int64 { return p.s.net.value() }
+func (p *placing) Utility() int64 {
+	if p.s.later != nil && p.known != unknown {
+		return p.known
+	}
+	p.settle()
+	return p.s.net.value()
+}
+
+// settle brings the network in line with the paths.
+func (p *placing) settle() {
+	if p.s.later == nil {
+		return
+	}
+	for i := range p.live {
+		p.s.due(&p.live[i].choice)
+	}
+	p.s.settle()
+}
 
 // Save implements Problem.
 func (p *placing) Save() {
@@ -291,6 +324,7 @@ func (p *placing) Save() {
 
 // Restore implements Problem.
 func (p *placing) Restore() {
+	p.known = unknown
 	var fresh []hostFlowKey
 	for t, h := range p.best.host {
 		if p.host[t] != h {

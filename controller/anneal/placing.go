@@ -27,6 +27,7 @@ type placing struct {
 	tally, gone []int32             // by host: zero but within put
 	met         []southbound.HostID // those whose tally is not
 
+	known   int64         // the utility that the lower level has found, or unknown
 	fresh   []hostFlowKey // room for what a move makes
 	journal []undo
 	counts  Count // of the lower level
@@ -186,7 +187,7 @@ func (p *placing) pair(k hostFlowKey, by int32, fresh *[]hostFlowKey) {
 	if b.at >= 0 {
 		p.journal = append(p.journal, undo{task: -1, key: k, at: b.at})
 	}
-	net.lift(b.flow, 0)
+	p.s.takeOff(&b.choice)
 	net.removeFlow(b.flow)
 	delete(of, at)
 	last := int32(len(p.live) - 1)
@@ -226,8 +227,12 @@ func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 		restarts = p.s.opt.Restarts
 	}
 	p.counts.Add(r.anneal(restarts, min(steps, 8*len(r.choices)), rng))
+	p.known = unknown
+	if r.waits != nil {
+		p.known = r.waits.known
+	}
 	for k, i := range at {
-		p.live[i].at = r.all[k].at
+		p.live[i].at, p.live[i].laid = r.all[k].at, r.all[k].laid
 	}
 }
 
@@ -269,8 +274,6 @@ func (p *placing) setPath(k hostFlowKey, at int32) {
 		b.at = at
 		p.s.layOut(&b.choice)
 	default:
-		p.s.net.lift(b.flow, 2)
-		b.at = at
-		p.s.net.lay(b.flow, b.current().Links)
+		p.s.turn(&b.choice, at)
 	}
 }

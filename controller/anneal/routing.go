@@ -14,6 +14,7 @@ type choice struct {
 	src, dst   southbound.HostID
 	candidates []Candidate
 	at         int32 // among candidate paths
+	laid       int32 // that it is on while at waits for settle; -1: none
 }
 
 func (c *choice) current() Candidate { return c.candidates[c.at] }
@@ -28,7 +29,9 @@ type routing struct {
 	last    struct {
 		choice, from int32
 	}
-	random bool // restarts after the first begin anywhere
+	random bool    // restarts after the first begin anywhere
+	gets   []int64 // room for path
+	waits  *deferred
 }
 
 func newRouting(s *NetworkState) *routing { return &routing{s: s, random: true} }
@@ -36,6 +39,9 @@ func newRouting(s *NetworkState) *routing { return &routing{s: s, random: true} 
 // again empties r and keeps its memory.
 func (r *routing) again() *routing {
 	r.all, r.choices = r.all[:0], r.choices[:0]
+	if r.waits != nil {
+		r.waits.known = unknown
+	}
 	return r
 }
 
@@ -66,8 +72,48 @@ func (r *routing) lay(rng *rand.Rand) {
 // layOut puts a flow that is on no link on its path. The host's links come first: they stay when the
 // path changes.
 func (s *NetworkState) layOut(c *choice) {
-	ends := [...]pathmap.LinkID{s.topology.up[c.src], s.topology.dn[c.dst]}
+	ends := s.ends(c)
+	if s.later == nil {
+		s.net.lay(c.flow, ends[:])
+		s.net.lay(c.flow, c.current().Links)
+		return
+	}
+	work := s.net.work
 	s.net.lay(c.flow, ends[:])
+	s.net.work = work
+	s.join(ends[:])
+	c.laid = -1
+	s.join(c.current().Links)
+}
+
+// ends are the links of the hosts themselves.
+func (s *NetworkState) ends(c *choice) [2]pathmap.LinkID {
+	return [...]pathmap.LinkID{s.topology.up[c.src], s.topology.dn[c.dst]}
+}
+
+// takeOff takes a flow off all links.
+func (s *NetworkState) takeOff(c *choice) {
+	work := s.net.work
+	s.net.lift(c.flow, 0)
+	if s.later == nil || c.at < 0 {
+		return
+	}
+	ends := s.ends(c)
+	s.net.work = work
+	s.leave(c.current().Links)
+	s.leave(ends[:])
+}
+
+// turn sends a flow over another path.
+func (s *NetworkState) turn(c *choice, to int32) {
+	if s.later != nil {
+		s.leave(c.current().Links)
+		c.at = to
+		s.join(c.current().Links)
+		return
+	}
+	s.net.lift(c.flow, 2)
+	c.at = to
 	s.net.lay(c.flow, c.current().Links)
 }
 
@@ -82,13 +128,7 @@ func (s *NetworkState) widest(candidates []Candidate) int32 {
 	return int32(best)
 }
 
-// turn sends a flow over another path.
-func (r *routing) turn(k, to int32) {
-	c := &r.all[k]
-	r.s.net.lift(c.flow, 2)
-	c.at = to
-	r.s.net.lay(c.flow, c.current().Links)
-}
+func (r *routing) turn(k, to int32) { r.s.turn(&r.all[k], to) }
 
 // anneal searches, and leaves the flows on the best candidate paths seen.
 func (r *routing) anneal(restarts, steps int, rng *rand.Rand) Count {
@@ -96,7 +136,11 @@ func (r *routing) anneal(restarts, steps int, rng *rand.Rand) Count {
 		return Count{}
 	}
 	o := r.s.opt
-	return Run(r, Schedule{Restarts: restarts, Steps: steps, Start: o.Start, End: o.End, Paper: o.Paper}, rng)
+	by := Schedule{Restarts: restarts, Steps: steps, Start: o.Start, End: o.End, Paper: o.Paper}
+	if r.s.later != nil {
+		return Run(r.deferred(), by, rng)
+	}
+	return Run(r, by, rng)
 }
 
 // Reset implements Problem. The first restart begins where the flows are.
@@ -143,12 +187,15 @@ func (r *routing) Move(rng *rand.Rand) bool {
 // worst is the document's de-path heuristic: the route with the most hops, among equals the least
 // bandwidth. Ties that are left go to the first.
 func (r *routing) worst(among []int32) int32 {
-	worst := among[0]
-	for _, k := range among[1:] {
-		a, b := &r.all[k], &r.all[worst]
-		la, lb := len(a.current().Links), len(b.current().Links)
-		if la > lb || la == lb && r.s.net.flows[a.flow].rate < r.s.net.flows[b.flow].rate {
-			worst = k
+	worst, hops, rate := among[0], -1, int64(0)
+	for _, k := range among {
+		c := &r.all[k]
+		n := len(c.candidates[c.at].Links)
+		if n < hops {
+			continue
+		}
+		if has := r.s.net.flows[c.flow].rate; n > hops || has < rate {
+			worst, hops, rate = k, n, has
 		}
 	}
 	return worst
@@ -158,12 +205,22 @@ func (r *routing) worst(among []int32) int32 {
 func (r *routing) path(k int32, rng *rand.Rand) int32 {
 	c := &r.all[k]
 	r.s.net.lift(c.flow, 2)
-	best, most, ties := int32(0), int64(-1), 0
+	r.gets = r.gets[:0]
 	for w := range c.candidates {
 		if len(c.candidates[w].Links) > len(c.candidates[0].Links) {
 			break
 		}
-		switch a := r.s.net.afford(c.candidates[w].Links); {
+		r.gets = append(r.gets, r.s.net.afford(c.candidates[w].Links))
+	}
+	r.s.net.lay(c.flow, c.current().Links)
+	return draw(r.gets, rng)
+}
+
+// draw returns the place of the largest, one of them at random.
+func draw(gets []int64, rng *rand.Rand) int32 {
+	best, most, ties := int32(0), int64(-1), 0
+	for w, a := range gets {
+		switch {
 		case a > most:
 			best, most, ties = int32(w), a, 1
 		case a == most:
@@ -172,7 +229,6 @@ func (r *routing) path(k int32, rng *rand.Rand) int32 {
 			}
 		}
 	}
-	r.s.net.lay(c.flow, c.current().Links)
 	return best
 }
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/pushbox"
 	"lightloom/southbound"
 )
 
@@ -16,7 +17,8 @@ func TestFruitless(t *testing.T) {
 	}
 	for name, fresh := range map[string]func() part{"fair": func() part { return new(Fair) },
 		"corral":       func() part { return new(Corral) },
-		"co-scheduler": func() part { return new(CoScheduler) }} {
+		"co-scheduler": func() part { return new(CoScheduler) },
+		"pushbox":      func() part { return NewPacker(pushbox.PushBox, nil) }} {
 		for _, tc := range []struct {
 			name    string
 			counted [2]uint64 // before slots come free, and then

@@ -35,6 +35,7 @@ type Packer struct {
 	Beside bool
 
 	cache  blockCache
+	last   fruitless // for want of slots, or of tasks without one: else it hangs on the load of links, too
 	graphs map[controller.JobID]*graph
 	tell   route.Explainer
 }
@@ -57,7 +58,7 @@ func (k *Packer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return k.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	spread(incremental(v, p, nil, data, func(y *slotAllocator) { k.pack(v, y) }), p)
+	spread(incremental(v, p, &k.last, data, func(y *slotAllocator) { k.pack(v, y) }), p)
 }
 
 // pack is one invocation of the scheduler.
@@ -65,6 +66,7 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	if y.total() == 0 || !slices.ContainsFunc(y.works, (*work).waiting) {
 		return
 	}
+	y.timed = true
 	machines, links := k.machines(v, y)
 	o := &pushbox.Scheduler{Options: k.Options, Now: v.Now, Machines: machines, Links: links}
 	if o.Skips == 0 {
