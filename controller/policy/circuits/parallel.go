@@ -32,7 +32,11 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 		p.Wake = min(p.Wake, end)
 		return
 	}
-	turns, c := topoeng.ClearWhole(sum(own, p), switchesOf(v, ends))
+	m := sum(own, p)
+	if controller.CircuitsOnly(v.Fabric) { // packets carry what hosts were too slow to send in time
+		m.RoundUp(max(v.Delta/8, 1))
+	}
+	turns, c := topoeng.ClearWhole(m, switchesOf(v, ends))
 	if len(turns) == 0 {
 		return
 	}
