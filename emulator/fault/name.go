@@ -159,8 +159,8 @@ func (e *UnknownError) Error() string {
 // Hint returns what to type instead.
 func (e *UnknownError) Hint() string {
 	if e.Switches > 1 {
-		return "have a switch fail, such as switch ocs1, or a port that leads to it; on a fabric that is up, lightloom fibre " +
-			"pull ocs1:1 unplugs fibres"
+		return "have a switch fail, such as switch ocs1, or a port that leads to it; on a fabric that is up, " +
+			"lightloom fibre pull ocs1:1 unplugs fibres"
 	}
 	if len(e.Near) == 0 {
 		return "lightloom status lists what there is"
