@@ -26,7 +26,7 @@ type Turn struct {
 // ClearWhole does what Clear does where two pods have one circuit at a time: each pair is carried by one circuit of one
 // switch. A circuit that is there goes on where it is, without a delay. The other pairs are split into matchings, and
 // from the longest matching on each pair goes to the switch on which it is over first. None waits for others of its
-// matching. Pairs that no switch joins are left out. Turns are by switch, beginning and pod. There is at least one
+// matching. Pairs that no switch joins are left out. Turns are by switch, pod and beginning. There is at least one
 // switch.
 //
 // The bound takes it that a port is dark for the least delay of all switches before each peer that is not there
@@ -53,7 +53,7 @@ func ClearWhole(m schedule.Matrix, switches []Switch) ([]Turn, Certificate) {
 		makespan = max(makespan, t.End)
 	}
 	slices.SortFunc(x.turns, func(a, b Turn) int {
-		return cmp.Or(cmp.Compare(a.Switch, b.Switch), cmp.Compare(a.Begin, b.Begin), cmp.Compare(a.From, b.From))
+		return cmp.Or(cmp.Compare(a.Switch, b.Switch), cmp.Compare(a.From, b.From), cmp.Compare(a.Begin, b.Begin))
 	})
 	return x.turns, certify(float64(makespan), float64(x.bound()))
 }

@@ -1,6 +1,7 @@
 package topoeng
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -43,7 +44,8 @@ func randomSwitches(rng *rand.Rand, pods int) []Switch {
 func checkTurns(m schedule.Matrix, switches []Switch, turns []Turn) error {
 	type side struct{ sw, way, pod int }
 	until, left := map[side]time.Duration{}, m.Clone()
-	for _, t := range turns { // by beginning
+	turns = slices.SortedFunc(slices.Values(turns), func(a, b Turn) int { return cmp.Compare(a.Begin, b.Begin) })
+	for _, t := range turns {
 		s := &switches[t.Switch]
 		dark := s.Delta
 		for k := range switches {
