@@ -100,6 +100,8 @@ func (l *Line) why(v *controller.View, w route.Why) {
 		l.rack(v, w)
 	case w.Topology != nil:
 		l.topology(w.Topology)
+	case w.Clearance != nil:
+		l.clearance(w.Clearance)
 	case w.Proof != nil:
 		l.proof(w)
 	case w.Multihop != nil:
@@ -125,7 +127,7 @@ type Line struct {
 	At     float64 `json:"at_seconds"`
 	Policy string  `json:"policy"`
 	Leadership
-	What string `json:"what"` // task, flow, racks, decision or topology
+	What string `json:"what"` // task, flow, racks, decision, topology or clearance
 
 	Job    string  `json:"job,omitempty"`
 	Stage  string  `json:"stage,omitempty"`
@@ -193,6 +195,8 @@ type Decision struct {
 	Racks *Racks `json:"racks,omitempty"`
 	// of circuits over all switches together; nil for others
 	Topology *Topology `json:"topology,omitempty"`
+	// of a schedule over all switches; nil for others
+	Clearance *Clearance `json:"clearance,omitempty"`
 }
 
 // Racks is why what one rack has for another takes a path over several circuits, or packets again. The line's coflow
@@ -333,6 +337,9 @@ func (l *Line) says() string {
 	}
 	if l.Topology != nil {
 		return l.Topology.String()
+	}
+	if l.Clearance != nil {
+		return l.Clearance.String()
 	}
 	if l.What == "task" {
 		if l.Next != "" {

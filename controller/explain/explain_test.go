@@ -2,9 +2,15 @@ package explain
 
 import (
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
+
+	"lightloom/controller/policy/route"
+	"lightloom/controller/topoeng"
 )
 
 // TestScale: a file says that rates are divided, and nothing where they are not.
@@ -33,4 +39,20 @@ func TestScale(t *testing.T) {
 		}
 	}
 	(*Writer)(nil).Scale(10)
+}
+
+// TestClearance: a schedule's line has its bound and what it is above it, in seconds.
+func TestClearance(t *testing.T) {
+	var l Line
+	l.why(nil, route.Why{Clearance: &route.ClearanceWhy{Makespan: topoeng.Certificate{Value: 1.2e9, Bound: 1e9}, Pairs: 7,
+		Reserved: 800 * time.Millisecond}})
+	want := Clearance{All: Certificate{Value: 1.2, Bound: 1}, Gap: 0.2, Pairs: 7, Reserved: 0.8}
+	if got := l.Clearance; got == nil || math.Abs(got.Gap-want.Gap) > 1e-9 || l.What != "clearance" ||
+		got.All != want.All || got.Pairs != want.Pairs || got.Reserved != want.Reserved {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	text := "circuits carry what 7 pairs of racks have after 1.2 s, 20 % above the bound of 1 s, "
+	if got := l.Clearance.String(); !strings.HasPrefix(got, text) {
+		t.Errorf("%s\nwant %s…", got, text)
+	}
 }

@@ -68,3 +68,25 @@ func (t *Topology) String() string {
 		"standing circuits disturbed: %s", verb,
 		seconds(t.Stay), seconds(t.Move), seconds(t.Bound), t.BreakEven, t.Left, t.Disturbed)
 }
+
+// Clearance is how good a schedule is that carries pairs of racks over all switches. No schedule is below its bound in
+// which each pair takes one circuit, after the least reconfiguration delay of all switches unless that is there.
+type Clearance struct {
+	All      Certificate `json:"all_carried_seconds"` // until the last of the pairs is carried
+	Gap      float64     `json:"gap"`                 // above the bound, as a part of it
+	Pairs    int         `json:"pairs"`
+	Reserved float64     `json:"reserved_seconds"` // so much of the schedule; what is left then is in the next one
+}
+
+func (l *Line) clearance(w *route.ClearanceWhy) {
+	all := certificate(w.Makespan)
+	all.Value, all.Bound = all.Value/1e9, all.Bound/1e9
+	l.What = "clearance"
+	l.Clearance = &Clearance{All: all, Gap: w.Makespan.Gap(), Pairs: w.Pairs, Reserved: w.Reserved.Seconds()}
+}
+
+func (c *Clearance) String() string {
+	return fmt.Sprintf("circuits carry what %d pairs of racks have after %.4g s, %.3g %% above the bound of %.4g s, for "+
+		"one circuit a pair after the least reconfiguration delay unless it is there; %.4g s of it are reserved", c.Pairs,
+		c.All.Value, 100*c.Gap, c.All.Bound, c.Reserved)
+}

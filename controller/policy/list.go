@@ -163,6 +163,8 @@ func circuitSchedules() []row {
 			made(circuits.Eclipse)},
 		{"bvn", "port schedules by Birkhoff and von Neumann's decomposition, an epoch at a time", wavelengths,
 			made(circuits.BvN)},
+		{"parallel", "port schedules over all switches together, each pair on one and the last done soon, an epoch at a time",
+			wavelengths, fresh(circuits.Parallel{})},
 		{"edmonds", "the matching of the most demand, slot by slot, as c-Through and Helios", wavelengths,
 			edmonds(circuits.Edmonds())},
 		{"edmonds-backlog", "edmonds that knows of each host flow what its socket holds, as c-Through", wavelengths,

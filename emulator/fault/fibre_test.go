@@ -1,13 +1,16 @@
 package fault
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"lightloom/emulator/cabling"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -101,5 +104,19 @@ func TestPlugRefuses(t *testing.T) {
 	}
 	if in, out := p.Plugged(); !slices.Equal(in, whole) || !slices.Equal(out, whole) {
 		t.Errorf("fibres sit at %v and %v", in, out)
+	}
+}
+
+// TestFibresOfSeveralSwitches: fibres are refused with the reason, and with what can fail in their place.
+func TestFibresOfSeveralSwitches(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.Hybrid, Racks: 4, OCSes: 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = NewNames(f, 1).Check(Fault{Fibre, "pull:1"})
+	var unknown *UnknownError
+	if !errors.As(err, &unknown) || !strings.Contains(err.Error(), "single optical switch alone, and there are 3") ||
+		!strings.Contains(unknown.Hint(), "switch ocs1") {
+		t.Errorf("%v", err)
 	}
 }

@@ -130,16 +130,25 @@ func (n *Names) find(f Fault) (target, error) {
 			return target{controller: i}, nil
 		}
 	}
-	return target{}, &UnknownError{Fault: f, Near: near(f.Name, n.list[f.Kind])}
+	e := &UnknownError{Fault: f, Near: near(f.Name, n.list[f.Kind])}
+	if f.Kind == Fibre {
+		e.Switches = n.fabric.OCSes()
+	}
+	return target{}, e
 }
 
 // UnknownError is a name that the fabric does not have.
 type UnknownError struct {
 	Fault Fault
 	Near  []string // names of that kind, the most alike first
+
+	Switches int // of a fibre: the optical switches there are; fibres have names before a single one alone
 }
 
 func (e *UnknownError) Error() string {
+	if e.Switches > 1 {
+		return fmt.Sprintf("fibres fail so before a single optical switch alone, and there are %d", e.Switches)
+	}
 	if len(e.Near) == 0 {
 		return fmt.Sprintf("there is no %v %q, nor any other here", e.Fault.Kind, e.Fault.Name)
 	}
@@ -149,6 +158,10 @@ func (e *UnknownError) Error() string {
 
 // Hint returns what to type instead.
 func (e *UnknownError) Hint() string {
+	if e.Switches > 1 {
+		return "have a switch fail, such as switch ocs1, or a port that leads to it; on a fabric that is up, " +
+			"lightloom fibre pull ocs1:1 unplugs fibres"
+	}
 	if len(e.Near) == 0 {
 		return "lightloom status lists what there is"
 	}

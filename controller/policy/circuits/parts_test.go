@@ -32,7 +32,7 @@ func parts(t testing.TB) map[string]filler {
 	return map[string]filler{"bvn": BvN(), "solstice": Solstice(), "eclipse": Eclipse(), "edmonds": Edmonds(),
 		"edmonds-backlog": Edmonds().FromBacklog(),
 		"rotor":           Rotor(), "rotor-vlb": RotorVLB{}, "static": Static{}, "phases": &Phases{},
-		"topology": &Topology{}, "topology-balanced": &Topology{Groups: 2}, "schedule": FromFile(s)}
+		"topology": &Topology{}, "topology-balanced": &Topology{Groups: 2}, "schedule": FromFile(s), "parallel": &Parallel{}}
 }
 
 func ask(f filler, v *controller.View) *controller.Plan {
@@ -101,6 +101,8 @@ func TestSameDemand(t *testing.T) {
 		"rotor": "0>1 0-100, 1>2 0-100, 0>2 100-200",
 		// The heaviest matching, for an hour.
 		"static": "0>1 0-3600000, 1>2 0-3600000",
+		// The longest matching first, the others as soon as both of their ports are free.
+		"parallel": "0>2 0-90, 0>1 90-140, 1>2 90-180",
 		// As static: the least is left without a circuit.
 		"topology": "0>1 0-3600000, 1>2 0-3600000",
 		// 1>2 is never due.
@@ -124,7 +126,7 @@ func TestSameDemand(t *testing.T) {
 // TestEpochsWait: what arrives during an epoch waits for its end, and a circuit that is lit goes on without
 // reconfiguration delay.
 func TestEpochsWait(t *testing.T) {
-	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds"} {
+	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds", "parallel"} {
 		v := crossbar(t, [4][4]int{{0, 40}})
 		v.Reserved = []controller.CircuitReservation{{NotAfter: 50 * time.Millisecond, In: 2, Out: 3,
 			Coflow: controller.AnyCoflow}}
@@ -147,7 +149,7 @@ func TestEpochsWait(t *testing.T) {
 // TestEpochEnds: an epoch is a hundred reconfiguration delays at most, however much there is.
 func TestEpochEnds(t *testing.T) {
 	v := crossbar(t, [4][4]int{{0, 50_000, 9}, {7, 0, 300, 2000}, {50, 0, 0, 1}})
-	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds"} {
+	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds", "parallel"} {
 		p := ask(parts(t)[name], v)
 		if len(p.Reserve) == 0 || p.Wake > time.Second {
 			t.Errorf("%s: %s until %v", name, circuits(v, p), p.Wake)
@@ -447,7 +449,7 @@ func TestStaticFillsPlanes(t *testing.T) {
 // TestEpochsDealPairs: with two switches an epoch is shorter than the 200 ms that one takes, for pairs of racks are
 // dealt out.
 func TestEpochsDealPairs(t *testing.T) {
-	for _, name := range []string{"bvn", "solstice", "eclipse"} {
+	for _, name := range []string{"bvn", "solstice", "eclipse", "parallel"} {
 		v := planes(t, 40, 40, 40, 40)
 		p := ask(parts(t)[name], v)
 		end := [2]time.Duration{}

@@ -1,6 +1,8 @@
 package route
 
 import (
+	"time"
+
 	"lightloom/controller"
 	"lightloom/controller/anneal"
 	"lightloom/controller/topoeng"
@@ -8,8 +10,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Why is why one task or one host flow went where it did, or how good a decision is; the others of the
-// six are nil.
+// Why is why one task or one host flow went where it did, or how good a decision is; the others are nil.
 type Why struct {
 	Job  *controller.Job // of the task, or nil
 	Task *anneal.TaskWhy
@@ -24,6 +25,8 @@ type Why struct {
 	Multihop *MultihopWhy // of all host flows from one rack to another, or nil
 	Topology *TopologyWhy // why circuits move, or stay; nil for others
 
+	Clearance *ClearanceWhy // of a schedule over all switches, or nil
+
 	// of the tasks with loads of Job; or, without one, of all host flows that one decision routed
 	// together, Coflow being the first of theirs
 	Proof *Proof
@@ -34,6 +37,13 @@ type Why struct {
 type TopologyWhy struct {
 	Left, Disturbed topoeng.Certificate
 	Decision        topoeng.Decision
+}
+
+// ClearanceWhy is how good a schedule is that carries pairs of racks over all switches.
+type ClearanceWhy struct {
+	Makespan topoeng.Certificate // nanoseconds until all of them are carried
+	Pairs    int
+	Reserved time.Duration // so much of it is reserved; what is left then is in the next schedule
 }
 
 // SlotWhy is why a scheduler of slots gave a task of a job its slot.

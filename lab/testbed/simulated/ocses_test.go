@@ -156,7 +156,8 @@ func TestPoliciesOnParallelOCSes(t *testing.T) {
 // move of another fails, and all jobs end.
 func TestOCSDies(t *testing.T) {
 	f := fabricOf(t, fourOCSes)
-	for _, name := range []string{"random+ecmp+sunflow", "random+ecmp+rotor", "random+ecmp+solstice", "joint"} {
+	for _, name := range []string{"random+ecmp+sunflow", "random+ecmp+rotor", "random+ecmp+solstice",
+		"random+ecmp+parallel", "joint"} {
 		t.Run(name, func(t *testing.T) {
 			faults := filepath.Join(t.TempDir(), "faults")
 			if err := os.WriteFile(faults, []byte("500ms fail switch ocs1\n1500ms heal switch ocs1\n"),

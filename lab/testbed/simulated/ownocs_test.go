@@ -80,7 +80,8 @@ func TestPoliciesCountWithEachOCSsDelay(t *testing.T) {
 		{"", 50 * time.Millisecond, 40 * time.Millisecond},
 		{"dark=10ms,dark@1=uniform(80ms,81ms)", 80 * time.Millisecond, 70 * time.Millisecond},
 	} {
-		for _, name := range []string{"random+ecmp+sunflow", "joint", "random+ecmp+rotor", "random+ecmp+solstice"} {
+		for _, name := range []string{"random+ecmp+sunflow", "joint", "random+ecmp+rotor", "random+ecmp+solstice",
+			"random+ecmp+parallel"} {
 			t.Run(name+tc.delays, func(t *testing.T) {
 				o := onDifferingOCSes(t, name, tc.delays, "")
 				slow := 0

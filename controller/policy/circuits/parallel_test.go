@@ -1,0 +1,156 @@
+package circuits
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"lightloom/controller"
+	"lightloom/controller/policy/route"
+	"lightloom/pathmap/tries"
+	"lightloom/southbound"
+)
+
+// told is a part that keeps what it explains last.
+func told() (*Parallel, *route.ClearanceWhy) {
+	x, last := &Parallel{}, new(route.ClearanceWhy)
+	x.Tell(func(_ *controller.View, w route.Why) { *last = *w.Clearance })
+	return x, last
+}
+
+// TestParallelByHand: rack 0 has 90, 80 and 70 ms for three others. Two switches carry the two longest first, and the
+// third behind the shorter one: 10 + 80 + 10 + 70 ms. Two of three turns are on one switch, and no two are shorter.
+func TestParallelByHand(t *testing.T) {
+	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 90, {0, 2}: 80, {0, 3}: 70})
+	x, why := told()
+	p := ask(x, v)
+	if got, want := circuits(v, p), "0>1 0-100, 4>6 0-90, 4>7 90-170"; got != want {
+		t.Errorf("reserves %s, want %s", got, want)
+	}
+	if end := 170 * time.Millisecond; !why.Makespan.Exact || why.Makespan.Value != float64(end) || why.Pairs != 3 ||
+		why.Reserved != end || p.Wake != end {
+		t.Errorf("%+v, wakes at %v", why, p.Wake)
+	}
+	enact(v, p)
+	if p := ask(x, v); len(p.Reserve) > 0 || p.Wake != 170*time.Millisecond {
+		t.Errorf("in an epoch that is on it reserves %s, and wakes at %v", circuits(v, p), p.Wake)
+	}
+}
+
+// TestParallelGoesOn: a circuit that is there goes on at its switch without a delay, whoever is planned before.
+func TestParallelGoesOn(t *testing.T) {
+	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 30, {0, 2}: 80, {3, 1}: 70})
+	v.Circuits[4] = controller.CircuitView{Out: 5, Phase: controller.InService}
+	x, _ := told()
+	if got, want := circuits(v, ask(x, v)), "0>2 0-90, 3>1 0-80, 4>5 0-30"; got != want {
+		t.Errorf("reserves %s, want %s", got, want)
+	}
+}
+
+// TestParallelUsesWhatCanBeUsed: rack 1 has no light at the first switch, rack 2 none at the second, and a slice has
+// ports of racks 0 and 3 there. Only rack 0 and 2, and 3 and 2, can be joined.
+func TestParallelUsesWhatCanBeUsed(t *testing.T) {
+	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 90, {0, 2}: 80, {1, 2}: 70, {3, 2}: 60, {0, 3}: 50})
+	darken(v, 1)
+	darken(v, 6)
+	hold(v, 4, 7, southbound.Never)
+	hold(v, 7, 4, southbound.Never)
+	x, why := told()
+	if got, want := circuits(v, ask(x, v)), "0>2 0-90, 3>2 90-160"; got != want {
+		t.Errorf("reserves %s, want %s: %+v", got, want, why)
+	}
+}
+
+// TestParallelTakesTheFastSwitch: the second switch takes ten times as long to move, and gets what would be over later
+// on the first one: the third pair, after 50 + 20 ms in place of 45 + 35 + 25.
+func TestParallelTakesTheFastSwitch(t *testing.T) {
+	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 40, {0, 2}: 30, {0, 3}: 20})
+	v.Deltas = slices.Concat(slices.Repeat([]time.Duration{5 * time.Millisecond}, 4),
+		slices.Repeat([]time.Duration{50 * time.Millisecond}, 4))
+	x, _ := told()
+	if got, want := circuits(v, ask(x, v)), "0>1 0-45, 4>7 0-70, 0>2 45-80"; got != want {
+		t.Errorf("reserves %s, want %s", got, want)
+	}
+}
+
+// TestParallelLaws: on random fabrics with slices, dark ports, delays that differ and circuits that nobody has any
+// more, no port has two circuits at once, no pair has two switches, and what is reserved is of no slice and lit.
+func TestParallelLaws(t *testing.T) {
+	for seed := range uint64(tries.Of(200, 4000)) {
+		rng := rand.New(rand.NewPCG(seed, 12))
+		v := randomOCSes(t, rng)
+		_, ends := withoutSlices(v)
+		joined := newWavelengthAssignment(v)
+		x, why := told()
+		all := ask(x, v).Reserve
+		slices.SortFunc(all, func(a, b controller.CircuitReservation) int { return cmp.Compare(a.NotBefore, b.NotBefore) })
+		racks := southbound.Port(v.Fabric.Racks)
+		free, pairs := map[[2]southbound.Port]time.Duration{}, map[[2]southbound.Port]bool{}
+		for _, r := range all {
+			pair := [2]southbound.Port{r.In % racks, r.Out % racks}
+			if !ends[r.In].ok || !ends[r.Out].ok || r.In/racks != r.Out/racks || pairs[pair] || !joined.may(r.In, r.Out) ||
+				free[[2]southbound.Port{0, r.In}] > r.NotBefore || free[[2]southbound.Port{1, r.Out}] > r.NotBefore {
+				t.Fatalf("seed %d: %+v in %+v", seed, r, all)
+			}
+			pairs[pair] = true
+			free[[2]southbound.Port{0, r.In}], free[[2]southbound.Port{1, r.Out}] = r.NotAfter, r.NotAfter
+		}
+		if why.Makespan.Bound > why.Makespan.Value {
+			t.Fatalf("seed %d: %+v", seed, why)
+		}
+	}
+}
+
+// randomOCSes is a view of racks under some OCSes, with demand between some of them.
+func randomOCSes(t *testing.T, rng *rand.Rand) *controller.View {
+	racks, ocses := 3+rng.IntN(6), 1+rng.IntN(4)
+	ms := map[[2]southbound.HostID]int{}
+	for range 1 + rng.IntN(3*racks) {
+		if a, b := rng.IntN(racks), rng.IntN(racks); a != b {
+			ms[[2]southbound.HostID{southbound.HostID(a), southbound.HostID(b)}] = 20 + rng.IntN(900)
+		}
+	}
+	v := underOCSes(t, racks, ocses, ms)
+	litAtRandom(v, rng)
+	for range rng.IntN(4) {
+		darken(v, southbound.Port(rng.IntN(racks*ocses)))
+	}
+	v.Deltas = nil
+	for range ocses {
+		v.Deltas = append(v.Deltas, slices.Repeat([]time.Duration{time.Duration(1+rng.IntN(30)) * time.Millisecond},
+			racks)...)
+	}
+	return v
+}
+
+// TestParallelBesideSolstice: the same demand is carried sooner than by Solstice on each of four switches, after pairs
+// have been dealt to them, and so it is on one.
+func TestParallelBesideSolstice(t *testing.T) {
+	for _, ocses := range []int{1, 4} {
+		ratio := 0.0
+		const seeds = 10
+		for seed := range uint64(seeds) {
+			rng, ms := rand.New(rand.NewPCG(seed, 13)), map[[2]southbound.HostID]int{}
+			for a := range southbound.HostID(12) {
+				for b := range southbound.HostID(12) {
+					if a != b && rng.IntN(2) == 0 {
+						ms[[2]southbound.HostID{a, b}] = 1 + int(30*rng.ExpFloat64())
+					}
+				}
+			}
+			end := func(f filler) (end time.Duration) {
+				for _, r := range ask(f, underOCSes(t, 12, ocses, ms)).Reserve {
+					end = max(end, r.NotAfter)
+				}
+				return end
+			}
+			ratio += end(&Parallel{}).Seconds() / end(Solstice()).Seconds() / seeds
+		}
+		t.Logf("%d switches: %.3f of the time", ocses, ratio)
+		if ratio > 0.9 {
+			t.Errorf("%d switches: %.3f of Solstice's time", ocses, ratio)
+		}
+	}
+}
