@@ -99,6 +99,23 @@ func (s *servers) controllers(north *northbound.Client) map[string]northbound.Sl
 	return out
 }
 
+// TestNoPod: a Slice on a fabric that is no pod is refused, and says so.
+func TestNoPod(t *testing.T) {
+	measured(t)
+	f, s, ours := startFabric(t, racks), startServers(t), build(t)
+	s.apply()
+	start(t, t.TempDir(), ours, "--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "2s", "--slices")
+	if err := s.slice("x", "2x2x2"); err != nil {
+		t.Fatal(err)
+	}
+	s.is("x", slicing.CreationFailed)
+	if c := s.condition("x", slicing.Ready); !strings.Contains(c.Message, "no pod") {
+		t.Errorf("it says %q", c.Message)
+	}
+	s.end("x")
+	await(t, "the Slice to go", func() bool { return s.readSlice("x") == nil })
+}
+
 // TestSlices: Slices of a real API server are slices of a real controller over an emulated pod of cubes.
 func TestSlices(t *testing.T) {
 	measured(t)

@@ -24,7 +24,7 @@ import (
 	"lightloom/lab/experiment/kept"
 	"lightloom/lab/experiment/pods"
 	"lightloom/lab/experiment/pushbox"
-	"lightloom/lab/replay"
+	"lightloom/lab/experiment/slurmjobs"
 	"lightloom/lab/report/plot"
 )
 
@@ -37,6 +37,7 @@ type experimentFlags struct {
 	quick, fresh   bool
 	reads          string
 	loads          []float64
+	engine         engineFlags
 	stdout, stderr io.Writer
 }
 
@@ -52,7 +53,7 @@ func newExperiment(a actions) *cobra.Command {
 		Args: unknownCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(newExperimentList(), newExperimentRun(a))
+	c.AddCommand(newExperimentList(), newExperimentRun(a), newExperimentTask())
 	return c
 }
 
@@ -102,7 +103,8 @@ func newExperimentRun(a actions) *cobra.Command {
 		Use:   "run NAME",
 		Short: "Run one experiment",
 		Example: "  lightloom experiment run topology-map\n" +
-			"  lightloom experiment run crosslayer-failure --repeat 5 -o json --plot figures",
+			"  lightloom experiment run crosslayer-failure --repeat 5 -o json --plot figures\n" +
+			"  lightloom experiment run factorial --on-engine slurm --partition long",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return usage("run them one by one", "experiment run: %d experiments are named; take one", len(args))
@@ -111,25 +113,16 @@ func newExperimentRun(a actions) *cobra.Command {
 		},
 		ValidArgsFunction: completeExperiments,
 	}
-	c.Flags().IntVar(&f.seeds, repeatFlag, 0, "runs per setting, under seeds from --seed on; default: as "+
-		"many as the experiment's pilot found necessary")
+	f.settings(c)
 	alsoSeeds(c)
-	c.Flags().Uint64Var(&f.first, "seed", 1, "first seed; further runs use the seeds after it")
 	outputFlag(c, &f.output, experiment.Page{}, outputCSV)
 	c.Flags().StringVar(&f.plot, "plot", "", "folder for the figures, as SVG and PDF")
 	c.Flags().StringVar(&f.on, "on", "", "where: "+experiment.OnFlowsim+" or "+experiment.OnNetns+
 		"; default: the first that the experiment names")
-	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"),
-		"folder with the real traces, or the trace of faults of slices-faults; default: $LIGHTLOOM_DATA")
-	c.Flags().BoolVar(&f.quick, "quick", false, "run a small part only, to try the command; its rows prove "+
-		"nothing, and say so")
 	c.Flags().BoolVar(&f.fresh, "fresh", false,
 		"make all runs, also those that an interrupted start of the same "+
 			"command has made")
-	c.Flags().StringVar(&f.reads, readsFlag, readsNetwork, "how tasks read blocks of which their rack has no copy: "+
-		"network, or beside it")
-	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads as multiples of the paper's, for "+
-		"experiments that sweep the load; default: 1,3,10,30")
+	f.engine.add(c)
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
 			return usage("lightloom experiment list names them", "experiment run: there is no experiment to run")
@@ -141,10 +134,28 @@ func newExperimentRun(a actions) *cobra.Command {
 		if err := f.check(c, &e); err != nil {
 			return err
 		}
+		if err := f.engine.check(c, f.on, &e); err != nil {
+			return err
+		}
 		f.stdout, f.stderr = c.OutOrStdout(), c.ErrOrStderr()
 		return a.experiment(c.Context(), &f, e)
 	}
 	return c
+}
+
+// settings adds the flags that decide the figures of runs.
+func (f *experimentFlags) settings(c *cobra.Command) {
+	c.Flags().IntVar(&f.seeds, repeatFlag, 0, "runs per setting, under seeds from --seed on; default: as "+
+		"many as the experiment's pilot found necessary")
+	c.Flags().Uint64Var(&f.first, "seed", 1, "first seed; further runs use the seeds after it")
+	c.Flags().StringVar(&f.data, "data", os.Getenv("LIGHTLOOM_DATA"),
+		"folder with the real traces, or the trace of faults of slices-faults; default: $LIGHTLOOM_DATA")
+	c.Flags().BoolVar(&f.quick, "quick", false, "run a small part only, to try the command; its rows prove "+
+		"nothing, and say so")
+	c.Flags().StringVar(&f.reads, readsFlag, readsNetwork, "how tasks read blocks of which their rack has no copy: "+
+		"network, or beside it")
+	c.Flags().Float64SliceVar(&f.loads, "loads", nil, "offered loads as multiples of the paper's, for "+
+		"experiments that sweep the load; default: 1,3,10,30")
 }
 
 func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) error {
@@ -187,6 +198,9 @@ func (f *experimentFlags) check(c *cobra.Command, e *experiment.Experiment) erro
 
 // runExperiment runs one and prints what it found.
 func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experiment) error {
+	if f.engine.name != "" {
+		return f.elsewhere(ctx, e)
+	}
 	bar := progressbar.NewOptions(-1, progressbar.OptionSetWriter(f.stderr),
 		progressbar.OptionSetDescription(e.Name),
 		progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
@@ -202,10 +216,7 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	b := &experiment.Bench{Kept: resumed, Seeds: f.seeds, First: f.first, On: f.on, Data: f.data,
 		Quick: f.quick, Loads: f.loads,
 		Progress: func(done, of int) { bar.ChangeMax(of); _ = bar.Set(done) }}
-	if f.reads == readsBeside {
-		ctx = replay.ReadingBeside(ctx)
-	}
-	r, err := e.Run(ctx, b)
+	r, err := e.Run(f.reading(ctx), b)
 	_ = bar.Clear()
 	cut := len(b.Interrupted()) > 0
 	if n := resumed.Recalled(); n > 0 {
@@ -222,6 +233,12 @@ func runExperiment(ctx context.Context, f *experimentFlags, e experiment.Experim
 	if err != nil {
 		return fmt.Errorf("experiment %s: %w", e.Name, err)
 	}
+	return f.tell(ctx, e, b, r)
+}
+
+// tell draws and prints what an experiment found.
+func (f *experimentFlags) tell(ctx context.Context, e experiment.Experiment, b *experiment.Bench,
+	r *experiment.Result) error {
 	if f.plot != "" {
 		names, err := plot.WriteFiles(f.plot, r.Pictures)
 		if err != nil {
@@ -287,5 +304,6 @@ func (f *experimentFlags) show(page *experiment.Page) error {
 // moreExperiments are those of packages of their own.
 func moreExperiments() []experiment.Experiment {
 	return slices.Concat(dissertation.Experiments(), dawn.Experiments(), pushbox.Experiments(),
-		clairvoyant.Experiments(), agreement.Experiments(), pods.Experiments(), collectives.Experiments())
+		clairvoyant.Experiments(), agreement.Experiments(), pods.Experiments(), collectives.Experiments(),
+		slurmjobs.Experiments())
 }

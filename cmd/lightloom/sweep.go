@@ -30,6 +30,7 @@ type sweepFlags struct {
 	sbatch    []string // more options
 	output    string
 	program   string // its hash, known to the sweep that asks for a task
+	build     string // the identity of its build
 	groups    string
 }
 
@@ -129,13 +130,21 @@ func (f *sweepFlags) engineOf(c *cobra.Command, s *sweep.Sweep) (sweep.Engine, e
 		return nil, fmt.Errorf("sweep: find results: %w", err)
 	}
 	task := []string{self, "sweep", "task", sweep.Folder(results).Study(), "--results=" + results,
-		"--program=" + s.Program(), "--config=" + config.Off}
+		"--program=" + s.Program(), "--build=" + sweep.ThisBuild(), "--config=" + config.Off}
 	if f.engine == sweep.OnLocal {
-		return sweep.Local{Command: task, Workers: cmp.Or(f.workers, runtime.GOMAXPROCS(0))}.Engine, nil
+		return localEngine(task, f.workers), nil
 	}
-	return (&sweep.Slurm{Sweep: s, Command: task, Partition: f.partition, Options: f.sbatch, Call: (&slurm.Client{}).Call,
+	return slurmEngine(task, s.Runs(), f.partition, f.sbatch, c.ErrOrStderr()), nil
+}
+
+func localEngine(task []string, workers int) sweep.Engine {
+	return sweep.Local{Command: task, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}.Engine
+}
+
+func slurmEngine(task []string, runs *sweep.Runs, partition string, sbatch []string, stderr io.Writer) sweep.Engine {
+	return (&sweep.Slurm{Runs: runs, Command: task, Partition: partition, Options: sbatch, Call: (&slurm.Client{}).Call,
 		Now: time.Now, Pause: func(ctx context.Context) error { return pause(ctx, 2*time.Second) },
-		Say: func(format string, args ...any) { fmt.Fprintf(c.ErrOrStderr(), format+"\n", args...) }}).Engine, nil
+		Say: func(format string, args ...any) { fmt.Fprintf(stderr, format+"\n", args...) }}).Engine
 }
 
 // replayOptions are what a command line of replay asks for; nothing runs.
@@ -184,21 +193,32 @@ func newSweepCancel() *cobra.Command {
 	}
 }
 
+// isProgram returns an error unless this program is of that build, or has that hash.
+func isProgram(hash, build string) error {
+	if build != "" && build == sweep.ThisBuild() {
+		return nil
+	}
+	is, err := sweep.ThisProgram()
+	if err == nil && is != hash {
+		err = hint.New("make runs: this machine has another lightloom than the one that asks for these runs",
+			"install the same one on all nodes, or name one on a shared file system")
+	}
+	return err
+}
+
 // newSweepTask makes a few runs of a sweep: it is what sweep starts.
 func newSweepTask() *cobra.Command {
 	var f sweepFlags
 	c := &cobra.Command{Use: "task FILE", Hidden: true, Args: one("FILE", "name the sweep's file")}
 	c.Flags().StringVar(&f.results, "results", "", "folder of the results")
 	c.Flags().StringVar(&f.program, "program", "", "hash of the program that asks")
+	c.Flags().StringVar(&f.build, "build", "", "build of the program that asks")
 	c.Flags().StringVar(&f.groups, "groups", "", "runs to make, as case.seed, counted from 0; default: read from "+
 		"standard input until it ends")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if f.groups != "" && f.program != "" { // perhaps on another machine
-			if is, err := sweep.ThisProgram(); err != nil {
+			if err := isProgram(f.program, f.build); err != nil {
 				return err
-			} else if is != f.program {
-				return hint.New("sweep task: this machine has another lightloom than the one that asks for these runs",
-					"install the same one on all nodes, or name one on a shared file system")
 			}
 		}
 		s, err := sweep.OpenTask(args[0], f.folder(args[0]), f.program, replayOptions)

@@ -2,6 +2,7 @@ package experiment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime"
@@ -26,11 +27,25 @@ type Bench struct {
 	Progress func(done, of int) // may be nil; called from one goroutine at a time
 	Kept     *kept.Runs         // of an earlier start of the same experiment; nil: each run is made
 
+	// Elsewhere has the runs of a grid made by other processes, which keep them in Kept; nil: they are made here.
+	Elsewhere func(ctx context.Context, grid, settings, seeds int) error
+	Part      *Part // what such a process makes; nil: all
+
 	mu       sync.Mutex
 	done, of int
 	failed   []string // runs on packets
 	cuts     []string // what an interruption has left out
 }
+
+// Part are the runs of one grid that a process makes. Those of earlier grids are kept.
+type Part struct {
+	Grid int
+	// Make calls one for each of its runs.
+	Make func(ctx context.Context, one func(ctx context.Context, setting, seed int) error) error
+}
+
+// ErrPart is the error of an experiment whose part has been made: nothing else of it is.
+var ErrPart = errors.New("this part of the experiment is made")
 
 // Interrupted says what an interruption has left out; nil where there was none.
 func (b *Bench) Interrupted() []string {
@@ -89,6 +104,14 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 		out[i] = make([]F, b.Seeds)
 	}
 	order, grid := b.order(len(settings)*b.Seeds), b.Kept.Grid()
+	if b.Part != nil && b.Part.Grid == grid {
+		return nil, part(ctx, b, settings, name, run)
+	}
+	if b.Elsewhere != nil {
+		if err := b.Elsewhere(ctx, grid, len(settings), b.Seeds); err != nil {
+			return nil, err
+		}
+	}
 	lost, warm := make([]error, b.Seeds), len(order)-len(settings)*b.Seeds
 	made := make([]atomic.Int32, b.Seeds) // runs that have ended, by seed
 	err := b.Each(ctx, len(order), func(ctx context.Context, i int) error {
@@ -130,6 +153,26 @@ func Grid[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) st
 		return nil, err
 	}
 	return paired(out, lost)
+}
+
+// part makes the runs of b's part.
+func part[S, F any](ctx context.Context, b *Bench, settings []S, name func(S) string,
+	run func(context.Context, S, uint64) (F, error)) error {
+	err := b.Part.Make(ctx, func(ctx context.Context, setting, seed int) error {
+		if setting < 0 || setting >= len(settings) || seed < 0 || seed >= b.Seeds {
+			return fmt.Errorf("run %d.%d: the grid has %d settings and %d seeds", setting, seed, len(settings), b.Seeds)
+		}
+		_, err := kept.Run(b.Kept, kept.Key{Grid: b.Part.Grid, Setting: setting, Seed: b.Seed(seed)},
+			func() (F, error) { return run(ctx, settings[setting], b.Seed(seed)) })
+		if err != nil {
+			err = fmt.Errorf("run %s with seed %d: %w", name(settings[setting]), b.Seed(seed), err)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return ErrPart
 }
 
 // cut notes that the runs were interrupted after the first seeds.

@@ -170,7 +170,7 @@ func contest(ctx context.Context, b *Bench, all []*matches) error {
 		m.got = Systems{}
 	}
 	few := &Bench{Seeds: min(firstSeeds, b.Seeds), First: b.First, On: b.On, Data: b.Data, Quick: b.Quick,
-		Progress: b.Progress, Kept: b.Kept}
+		Progress: b.Progress, Kept: b.Kept, Elsewhere: b.Elsewhere, Part: b.Part}
 	err := run(few, func(m *matches) []contestant { return m.who })
 	b.cuts = append(b.cuts, few.cuts...)
 	if err != nil || few.Seeds == b.Seeds || len(few.cuts) > 0 {

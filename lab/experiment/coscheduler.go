@@ -25,7 +25,7 @@ func coschedulerExperiments() []Experiment {
 	const source = "Co-scheduler, section V"
 	return []Experiment{
 		{Name: "coscheduler-figure-4", Doc: "the latency matrix of the example job, in both forms",
-			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 1, Only: SendsNothing, Run: runFigure4},
+			Source: "Co-scheduler, section IV-D, Figure 4", Seeds: 1, Only: SendsNothing, Alone: NoRuns, Run: runFigure4},
 		{Name: "coscheduler", Doc: "makespan, job and coflow completion, bytes over circuits, over offered load",
 			Source: source + "-B, Figures 5 and 6", Loads: true, Only: hourLong, Run: runCoscheduler},
 		{Name: "coscheduler-mechanisms", Doc: "Co-scheduler without its mechanisms",

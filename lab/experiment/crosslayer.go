@@ -35,7 +35,7 @@ func crosslayerExperiments() []Experiment {
 		{Name: "crosslayer-failure", Doc: "10 % of the links fail at 500 s and come back", Source: source +
 			".1 and 4.2, Figures 6 and 9", OnPackets: 10, On: both, Run: runFailure},
 		{Name: "crosslayer-decision", Doc: "time to schedule a new job at 200 to 1,000 hosts", Source: source +
-			".3, Figures 10 and 11", Only: SendsNothing, Run: runDecision},
+			".3, Figures 10 and 11", Only: SendsNothing, Alone: TimesThis, Run: runDecision},
 		{Name: "crosslayer-completion", Doc: "job completion times at 1,000 hosts",
 			Source: source + ".3, Figures 12 and 13",
 			Only:   "one machine has no room for the packets of 1,000 hosts; crosslayer-storm and crosslayer-hadoop have 30",

@@ -26,6 +26,12 @@ const (
 	Beside       = "it sets packets beside the simulator, which runs, too"
 )
 
+// Why the runs of several experiments are made here, whatever engine there is.
+const (
+	TimesThis = "it measures how long this machine takes"
+	NoRuns    = "it is one computation, without runs to share out"
+)
+
 // Experiment is one evaluation of a document.
 type Experiment struct {
 	Name   string // as it is typed
@@ -39,6 +45,7 @@ type Experiment struct {
 	OnPackets int
 	On        []string // fabrics it can run on; the first is the default. nil: OnFlowsim alone
 	Only      string   // why it runs on one of them only; empty where it runs on both
+	Alone     string   // why no engine makes its runs; empty: one can
 	Loads     bool     // it is a curve over the offered load, and heeds Bench.Loads
 	Run       func(ctx context.Context, b *Bench) (*Result, error)
 }

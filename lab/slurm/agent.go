@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"lightloom/controller/api"
+	"lightloom/lab/console"
 	"lightloom/southbound/durable"
 )
 
@@ -40,6 +42,8 @@ type Agent struct {
 	reconfigure time.Time         // the last one
 	stale       bool              // one is due
 	asked       time.Duration     // how long Slurm took to list its jobs
+	listed      int               // how many
+	compared    bool              // its nodes with the fabric's hosts
 }
 
 // mostOften is how often Slurm reads its files again at most: each time, it holds all its locks.
@@ -50,7 +54,55 @@ const mostFailed = 4
 
 // Tick does what is due, and returns what went wrong.
 func (a *Agent) Tick(ctx context.Context, now time.Time) error {
-	return errors.Join(a.reconcile(ctx, now), a.follow(ctx, now))
+	return errors.Join(a.compare(ctx), a.reconcile(ctx, now), a.follow(ctx, now))
+}
+
+// compare says once which nodes of Slurm are no hosts of the fabric, and the reverse.
+func (a *Agent) compare(ctx context.Context) error {
+	if a.compared || a.Client == nil {
+		return nil
+	}
+	nodes, err := a.Client.Nodes(ctx)
+	if err != nil {
+		return err
+	}
+	n, err := a.Network(ctx)
+	if err != nil {
+		return err
+	}
+	a.compared = true
+	strange, idle := n.differ(nodes)
+	if len(strange) > 0 {
+		a.Say("%s of Slurm are no hosts of the fabric, and get no circuits: %s", console.Count(len(strange), "node"),
+			some(strange))
+	}
+	if len(idle) > 0 {
+		a.Say("%s of the fabric are no nodes of Slurm, and get no jobs: %s", console.Count(len(idle), "host"), some(idle))
+	}
+	return nil
+}
+
+// differ returns which of these nodes the network has not, and which of its own are not among them.
+func (n *Network) differ(nodes []string) (strange, idle []string) {
+	var own []string
+	for i := range n.Racks {
+		own = append(own, n.Racks[i].Nodes...)
+	}
+	without := func(all, these []string) []string {
+		return slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(all))), func(x string) bool {
+			return slices.Contains(these, x)
+		})
+	}
+	return without(nodes, own), without(own, nodes)
+}
+
+// some are the first names of many.
+func some(names []string) string {
+	const shown = 8
+	if len(names) > shown {
+		return strings.Join(names[:shown], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
 }
 
 // reconcile frees slices of jobs that are gone, and places those that are held.
@@ -64,7 +116,7 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err // a slurmctld that is away has not lost its jobs
 	}
-	a.asked = time.Since(began)
+	a.asked, a.listed = time.Since(began), len(jobs)
 	var held []int
 	for _, x := range all {
 		if id, ok := jobOf(x); ok {
@@ -146,10 +198,11 @@ func (a *Agent) move(ctx context.Context, blocks map[string]string) error {
 }
 
 // pause is the time between two looks. slurmctld holds locks while it lists its jobs, so of a long queue it is asked
-// for a twentieth of the time at most, up to a bound on how long jobs wait for a look.
-func pause(every, asked time.Duration) time.Duration {
-	const most = 10 * time.Second
-	return max(every, min(19*asked, most))
+// for a twentieth of the time at most, up to a bound on how long jobs wait for a look. A short queue costs it next to
+// nothing, however long a busy machine takes for the answer.
+func pause(every, asked time.Duration, jobs int) time.Duration {
+	const most, long = 10 * time.Second, 1000
+	return max(every, min(19*asked*time.Duration(min(jobs, long))/long, most))
 }
 
 // Run ticks until ctx ends.
@@ -172,7 +225,7 @@ func (a *Agent) Run(ctx context.Context, every time.Duration) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(pause(every, a.asked)):
+		case <-time.After(pause(every, a.asked, a.listed)):
 		}
 	}
 }

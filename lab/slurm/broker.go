@@ -208,7 +208,7 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 		if len(nodes) != j.Count || slices.ContainsFunc(nodes, func(n string) bool { return !o.up[n] }) {
 			o.give(nodes)
 			var ok bool
-			if nodes, ok = choose(&o.network, o.idle, o.busy, j.Count); !ok {
+			if nodes, ok = Choose(&o.network, o.idle, o.busy, j.Count); !ok {
 				return nil, errBusy
 			}
 		}

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// choose returns nodes for a job, in as few racks as there are, and reports whether there are enough. idle are nodes
+// Choose returns nodes for a job, in as few racks as there are, and reports whether there are enough. idle are nodes
 // that it may have, busy racks whose ports on the optical switch others have: a job of one rack needs none. Of racks
 // that would do, the one with the fewest idle nodes is taken.
-func choose(n *Network, idle map[string]bool, busy map[string]bool, count int) ([]string, bool) {
+func Choose(n *Network, idle map[string]bool, busy map[string]bool, count int) ([]string, bool) {
 	type rack struct {
 		at   int
 		free []string

@@ -217,6 +217,12 @@ func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
 	return out, nil
 }
 
+// Nodes returns the names of all nodes.
+func (c *Client) Nodes(ctx context.Context) ([]string, error) {
+	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--format=%N")
+	return strings.Fields(string(b)), err
+}
+
 // The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen,
 // and they are about to be released; or they were, and get other nodes once one fails; or they are about to be released
 // without circuits, or were; or cannot have what they ask for.

@@ -152,7 +152,7 @@ func TestChoose(t *testing.T) {
 		{"none", "h0-0", "", 0, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			got, ok := choose(n, all(tt.idle), all(tt.busy), tt.count)
+			got, ok := Choose(n, all(tt.idle), all(tt.busy), tt.count)
 			if strings.Join(got, " ") != tt.want || ok != (tt.want != "") {
 				t.Errorf("%v, %v, want %s", got, ok, tt.want)
 			}
@@ -399,12 +399,17 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestPause: a Slurm that takes long to list its jobs is asked less often.
+// TestPause: a Slurm that takes long to list many jobs is asked less often.
 func TestPause(t *testing.T) {
-	for asked, want := range map[time.Duration]time.Duration{30 * time.Millisecond: time.Second,
-		200 * time.Millisecond: 3800 * time.Millisecond, time.Minute: 10 * time.Second} {
-		if got := pause(time.Second, asked); got != want {
-			t.Errorf("after %v: %v, want %v", asked, got, want)
+	for _, tt := range []struct {
+		asked time.Duration
+		jobs  int
+		want  time.Duration
+	}{{30 * time.Millisecond, 1000, time.Second}, {200 * time.Millisecond, 1000, 3800 * time.Millisecond},
+		{200 * time.Millisecond, 5000, 3800 * time.Millisecond}, {time.Minute, 1000, 10 * time.Second},
+		{400 * time.Millisecond, 50, time.Second}, {time.Second, 500, 9500 * time.Millisecond}} {
+		if got := pause(time.Second, tt.asked, tt.jobs); got != tt.want {
+			t.Errorf("after %v for %d jobs: %v, want %v", tt.asked, tt.jobs, got, tt.want)
 		}
 	}
 }
@@ -477,5 +482,23 @@ func TestFiles(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "is no name of a node") || hint.Of(err) == "" {
 			t.Errorf("host %q: %v", name, err)
 		}
+	}
+}
+
+// TestDiffer: nodes of Slurm that are no hosts, and hosts that are no nodes, are told apart.
+func TestDiffer(t *testing.T) {
+	n := &Network{Racks: []Rack{{Nodes: []string{"a", "b"}}, {Nodes: []string{"c"}}}}
+	for _, tt := range []struct{ nodes, strange, idle []string }{
+		{[]string{"c", "a", "b", "a"}, nil, nil}, // Slurm names a node for each of its partitions
+		{[]string{"login", "a", "c"}, []string{"login"}, []string{"b"}},
+		{nil, nil, []string{"a", "b", "c"}},
+	} {
+		strange, idle := n.differ(tt.nodes)
+		if !slices.Equal(strange, tt.strange) || !slices.Equal(idle, tt.idle) {
+			t.Errorf("%v: %v and %v, want %v and %v", tt.nodes, strange, idle, tt.strange, tt.idle)
+		}
+	}
+	if got := some(strings.Fields("1 2 3 4 5 6 7 8 9")); got != "1, 2, 3, 4, 5, 6, 7, 8, …" {
+		t.Error(got)
 	}
 }

@@ -177,8 +177,8 @@ user=$1; shift
 dir=$PWD
 [ $# -gt 0 ] || set -- /bin/bash
 cd /
-exec chroot --userspec="$user" "$root" env HOME=/tmp USER="$user" SLURM_CONF=/run/lightloom-slurm/slurm.conf \
-  PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
+exec chroot --userspec="$user" "$root" env HOME=/tmp TMPDIR=/tmp USER="$user" \
+  SLURM_CONF=/run/lightloom-slurm/slurm.conf PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin \
   sh -c 'cd "$0" 2>/dev/null && [ -w . ] || cd /tmp; exec "$@"' "$dir" "$@"`
 	if host == "" {
 		n, err := session.AskNames()

@@ -29,22 +29,35 @@ func Text(groups []Group) string {
 	return strings.Join(words, ",")
 }
 
-// Groups reads what Text wrote. They must be of the sweep.
-func (s *Sweep) Groups(text string) ([]Group, error) {
-	var all []Group
+// ParseGroups reads what Text wrote.
+func ParseGroups(text string) (all []Group, err error) {
 	for word := range strings.SplitSeq(text, ",") {
 		c, k, _ := strings.Cut(word, ".")
 		g := Group{}
 		var err1, err2 error
 		g.Case, err1 = strconv.Atoi(c)
 		g.Seed, err2 = strconv.Atoi(k)
-		if err1 != nil || err2 != nil || g.Case < 0 || g.Case >= len(s.cases) || g.Seed < 0 ||
-			g.Seed >= s.file.count {
-			return nil, fmt.Errorf("%.20q is no group of %s: write case.seed, each from 0, such as 0.0", word, s.File)
+		if err1 != nil || err2 != nil || g.Case < 0 || g.Seed < 0 {
+			return nil, noGroup(word)
 		}
 		all = append(all, g)
 	}
 	return all, nil
+}
+
+func noGroup(word string) error {
+	return fmt.Errorf("%.20q is no group of these runs: write case.seed, each from 0, such as 0.0", word)
+}
+
+// Groups reads what Text wrote. They must be of the sweep.
+func (s *Sweep) Groups(text string) ([]Group, error) {
+	all, err := ParseGroups(text)
+	for i, g := range all {
+		if g.Case >= len(s.cases) || g.Seed >= s.file.count {
+			return nil, noGroup(Text(all[i : i+1]))
+		}
+	}
+	return all, err
 }
 
 // OnLocal names the engine of this machine.
@@ -65,6 +78,12 @@ const (
 
 // Serve makes the groups that it reads, and says so after each run and each group.
 func (s *Sweep) Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) error {
+	return Serve(ctx, stdin, stdout, s.Groups, s.Make)
+}
+
+// Serve has groups made that it reads, and says so after each run and each group.
+func Serve(ctx context.Context, stdin io.Reader, stdout io.Writer, parse func(string) ([]Group, error),
+	produce func(ctx context.Context, groups []Group, made func()) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	lines := make(chan string)
@@ -76,11 +95,11 @@ func (s *Sweep) Serve(ctx context.Context, stdin io.Reader, stdout io.Writer) er
 		close(lines)
 	}()
 	for line := range lines {
-		groups, err := s.Groups(line)
+		groups, err := parse(line)
 		if err != nil {
 			return err
 		}
-		if err := s.Make(ctx, groups, func() { fmt.Fprintln(stdout, madeRun) }); err != nil {
+		if err := produce(ctx, groups, func() { fmt.Fprintln(stdout, madeRun) }); err != nil {
 			return err
 		}
 		if _, err := fmt.Fprintln(stdout, doneGroup); err != nil {

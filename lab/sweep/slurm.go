@@ -23,7 +23,7 @@ const OnSlurm = "slurm"
 // Slurm is the engine of a cluster that runs Slurm: one job array at a time, each task of which makes the runs of a few
 // groups. Its nodes see the folder of results, the input files and the program under the paths that they have here.
 type Slurm struct {
-	Sweep     *Sweep
+	Runs      *Runs
 	Command   []string // begins a task's command line, before the groups
 	Partition string   // empty: Slurm's default
 	Options   []string // others of sbatch, which count more than what was measured
@@ -79,13 +79,13 @@ func (x *Slurm) Engine(ctx context.Context, groups []Group, made func()) error {
 		if ctx.Err() == nil {
 			return
 		}
-		if err := x.Sweep.Folder.CancelJobs(context.WithoutCancel(ctx), x.Call); err != nil {
-			x.Say("its tasks go on: %v; later, lightloom sweep cancel %s ends them", err, string(x.Sweep.Folder))
+		if err := x.Runs.Folder.CancelJobs(context.WithoutCancel(ctx), x.Call); err != nil {
+			x.Say("its tasks go on: %v; later, lightloom sweep cancel %s ends them", err, string(x.Runs.Folder))
 		}
 	}()
 	var job string
 	err = x.ask(ctx, func() error {
-		if err := x.Sweep.Folder.CancelJobs(ctx, x.Call); err != nil { // of an earlier start, or lost
+		if err := x.Runs.Folder.CancelJobs(ctx, x.Call); err != nil { // of an earlier start, or lost
 			return err
 		}
 		out, err := x.Call(ctx, x.sbatch(len(tasks), most, script)...)
@@ -147,12 +147,12 @@ func apportion(groups []Group, costs map[int]need) (tasks [][]Group, most need) 
 
 // cost is what a group of a case takes, as one says that has been made.
 func (x *Slurm) cost(of int) (c need, ok bool) {
-	for k := range x.Sweep.file.count {
+	for k := range x.Runs.Seeds {
 		c = need{}
-		ok = !slices.ContainsFunc(x.Sweep.keys(Group{of, k}), func(k Key) bool {
-			is, err := x.Sweep.Folder.kept(k)
+		ok = !slices.ContainsFunc(x.Runs.Keys(Group{of, k}), func(k Key) bool {
+			is, err := x.Runs.Folder.kept(k)
 			if err == nil {
-				c.time += time.Duration(is.Made.Cost.Wall * float64(time.Second))
+				c.time += is.wall()
 				c.peak = max(c.peak, is.Peak)
 			}
 			return err != nil
@@ -166,12 +166,12 @@ func (x *Slurm) cost(of int) (c need, ok bool) {
 
 // write lays out the tasks, and returns the path of their script.
 func (x *Slurm) write(tasks [][]Group) (string, error) {
-	dir, err := filepath.Abs(x.Sweep.Folder.tasks())
+	dir, err := filepath.Abs(x.Runs.Folder.tasks())
 	if err == nil {
 		err = errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755))
 	}
 	if err != nil {
-		return "", &FullError{x.Sweep.Folder, err}
+		return "", &FullError{x.Runs.Folder, err}
 	}
 	var words []string
 	for _, w := range x.Command {
@@ -188,7 +188,7 @@ func (x *Slurm) write(tasks [][]Group) (string, error) {
 		}
 	}
 	if err != nil {
-		return "", &FullError{x.Sweep.Folder, err}
+		return "", &FullError{x.Runs.Folder, err}
 	}
 	return script, nil
 }
@@ -200,7 +200,7 @@ func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\'
 // each time that some were killed.
 func (x *Slurm) sbatch(tasks int, most need, script string) []string {
 	dir := strings.ReplaceAll(filepath.Dir(script), "%", "%%")
-	argv := []string{"sbatch", "--parsable", "--job-name=" + x.Sweep.Folder.JobName(), "--requeue",
+	argv := []string{"sbatch", "--parsable", "--job-name=" + x.Runs.Folder.JobName(), "--requeue",
 		fmt.Sprintf("--array=0-%d", tasks-1), "--ntasks=1", "--cpus-per-task=1", "--output=" + dir + "/%a.out"}
 	if x.Partition != "" {
 		argv = append(argv, "--partition="+x.Partition)
@@ -256,8 +256,8 @@ func (x *Slurm) ask(ctx context.Context, do func() error) error {
 func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks int, made func()) error {
 	var left []Key
 	for _, g := range groups {
-		for _, k := range x.Sweep.keys(g) {
-			if !x.Sweep.Folder.has(k) {
+		for _, k := range x.Runs.Keys(g) {
+			if !x.Runs.Folder.has(k) {
 				left = append(left, k)
 			}
 		}
@@ -265,7 +265,7 @@ func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks in
 	over := false
 	for looks := 1; ; looks++ {
 		left = slices.DeleteFunc(left, func(k Key) bool {
-			if !x.Sweep.Folder.has(k) {
+			if !x.Runs.Folder.has(k) {
 				return false
 			}
 			made()
@@ -303,7 +303,7 @@ func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks in
 // words returns what tasks said that failed of themselves. Who was killed says nothing.
 func (x *Slurm) words(tasks int) error {
 	for i := range tasks {
-		b, err := os.ReadFile(filepath.Join(x.Sweep.Folder.tasks(), strconv.Itoa(i)+".out"))
+		b, err := os.ReadFile(filepath.Join(x.Runs.Folder.tasks(), strconv.Itoa(i)+".out"))
 		at := strings.Index("\n"+string(b), "\nlightloom: ")
 		if err != nil || at < 0 || strings.HasPrefix(string(b[at:]), "lightloom: interrupted") {
 			continue

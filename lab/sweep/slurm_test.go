@@ -61,7 +61,7 @@ func (c *cluster) call(ctx context.Context, argv ...string) ([]byte, error) {
 
 func (c *cluster) engine() *Slurm {
 	now := time.Time{}
-	return &Slurm{Sweep: c.s, Command: []string{"/it's/lightloom", "sweep"}, Partition: "all",
+	return &Slurm{Runs: c.s.Runs(), Command: []string{"/it's/lightloom", "sweep"}, Partition: "all",
 		Options: []string{"--mem=0"}, Call: c.call, Now: func() time.Time { return now }, Say: c.t.Logf,
 		Pause: func(ctx context.Context) error { now = now.Add(time.Minute); return ctx.Err() }}
 }

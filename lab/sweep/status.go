@@ -29,6 +29,7 @@ type Status struct {
 	Left    float64 `json:"seconds_left"`    // at that rate; 0 where that is not known
 
 	folder Folder
+	again  string // the command that goes on, where it is no sweep
 }
 
 // Status reads how far the sweep of a folder has come.
@@ -38,7 +39,7 @@ func (f Folder) Status(now time.Time) (Status, error) {
 		return Status{}, err
 	}
 	s := Status{File: st.File, Engine: st.Engine, Runs: len(st.Points), Running: f.isRunning(), Host: st.Host,
-		Process: st.Process, folder: f}
+		Process: st.Process, folder: f, again: st.Again}
 	if s.Engine == OnSlurm {
 		s.Job = f.JobName()
 	}
@@ -60,6 +61,9 @@ func (s Status) String() string {
 	goesOn := "lightloom sweep " + s.File + " --results " + string(s.folder)
 	if s.Engine == OnSlurm {
 		goesOn += " --engine " + OnSlurm
+	}
+	if s.again != "" {
+		goesOn = s.again
 	}
 	text := fmt.Sprintf("%d of %s made", s.Made, console.Count(s.Runs, "run"))
 	switch {
@@ -93,7 +97,7 @@ func (f Folder) Cancel(ctx context.Context, call func(ctx context.Context, argv 
 		return hint.New(fmt.Sprintf("the sweep runs on %s, and this is %s", st.Host, host), "cancel it there")
 	}
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", st.Process))
-	if err != nil || !strings.Contains(string(line), "sweep") {
+	if err != nil || !strings.Contains(string(line), "sweep") && !strings.Contains(string(line), "experiment") {
 		return errors.New("cancel sweep: it has only just begun or ended: try again")
 	}
 	if err := unix.Kill(st.Process, unix.SIGINT); err != nil {

@@ -31,11 +31,22 @@ func keyOf(program string, identity []byte, row string, seed uint64, first bool)
 	return Key(hex.EncodeToString(h.Sum(nil)))
 }
 
-// kept is a run's file.
-type kept struct {
-	Key  Key          `json:"key"`
-	Made *replay.Made `json:"made"`
-	Peak int64        `json:"peak_bytes"` // of memory, by the process that made it
+// point is a run's file: of a replay, or the figures of an experiment's.
+type point struct {
+	Key     Key             `json:"key"`
+	Made    *replay.Made    `json:"made,omitempty"`
+	Figures json.RawMessage `json:"figures,omitempty"`
+	Took    float64         `json:"took_s,omitempty"` // of figures
+	Peak    int64           `json:"peak_bytes"`       // of memory, by the process that made it
+}
+
+// wall is how long the run took.
+func (p *point) wall() time.Duration {
+	seconds := p.Took
+	if p.Made != nil {
+		seconds = p.Made.Cost.Wall
+	}
+	return time.Duration(seconds * float64(time.Second))
 }
 
 // Folder is a folder of results.
@@ -70,12 +81,14 @@ func (e *FullError) Hint() string {
 }
 
 // Put keeps what a run left behind, wholly or not at all.
-func (f Folder) Put(k Key, m *replay.Made) error {
-	b, err := json.Marshal(kept{k, m, peak()})
+func (f Folder) Put(k Key, m *replay.Made) error { return f.put(point{Key: k, Made: m, Peak: peak()}) }
+
+func (f Folder) put(is point) error {
+	b, err := json.Marshal(is)
 	if err != nil {
 		return fmt.Errorf("keep run: %w", err)
 	}
-	if err := durable.Replace(f.point(k), b, false); err != nil {
+	if err := durable.Replace(f.point(is.Key), b, false); err != nil {
 		return &FullError{f, err}
 	}
 	return nil
@@ -93,18 +106,18 @@ func peak() int64 {
 // Get returns what Put kept. A file that holds something else is as one that is not there: fs.ErrNotExist.
 func (f Folder) Get(k Key) (*replay.Made, error) {
 	is, err := f.kept(k)
-	if err != nil {
-		return nil, err
+	if err == nil && is.Made == nil {
+		err = fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
 	}
-	return is.Made, nil
+	return is.Made, err
 }
 
-func (f Folder) kept(k Key) (is kept, err error) {
+func (f Folder) kept(k Key) (is point, err error) {
 	b, err := os.ReadFile(f.point(k))
 	if err != nil {
 		return is, fmt.Errorf("read result: %w", err)
 	}
-	if json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil {
+	if json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil && is.Figures == nil {
 		return is, fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
 	}
 	return is, nil
@@ -124,7 +137,16 @@ type state struct {
 	Host    string    `json:"host"`
 	Process int       `json:"pid"`
 	Began   time.Time `json:"began"`
-	Held    int       `json:"held_before"` // results that were there when it began
+	Held    int       `json:"held_before"`       // results that were there when it began
+	Again   string    `json:"command,omitempty"` // that goes on; empty: lightloom sweep of the file
+}
+
+// what is who has the folder.
+func (s *state) what() string {
+	if s.Again != "" {
+		return s.File
+	}
+	return "the sweep of " + s.File
 }
 
 func (f Folder) readState() (*state, error) {
@@ -167,7 +189,7 @@ func (f Folder) lock(ctx context.Context) (*os.File, error) {
 	}
 	who := "another sweep"
 	if s, err := f.readState(); err == nil {
-		who = fmt.Sprintf("the sweep of %s (process %d on %s)", s.File, s.Process, s.Host)
+		who = fmt.Sprintf("%s (process %d on %s)", s.what(), s.Process, s.Host)
 	}
 	return nil, errors.Join(hint.New(fmt.Sprintf("%q is in use by %s", string(f), who),
 		"wait for it, end it by lightloom sweep cancel "+string(f)+", or name another folder with --results DIR"),

@@ -2,6 +2,9 @@ package sweep
 
 import (
 	"context"
+	"crypto/sha256"
+	"debug/elf"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -101,6 +104,30 @@ func ThisProgram() (string, error) {
 	return sum, err
 }
 
+// ThisBuild is the identity that the linker gave the program that runs, "" where it has none. It is read in no time,
+// where a hash of the program takes as long as some runs do.
+func ThisBuild() string {
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	f, err := elf.Open(self)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	note := f.Section(".note.go.buildid")
+	if note == nil {
+		return ""
+	}
+	id, err := note.Data()
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(id)
+	return hex.EncodeToString(sum[:8])
+}
+
 // Program is the hash of the program that makes the runs.
 func (s *Sweep) Program() string { return s.program }
 
@@ -128,18 +155,10 @@ func (s *Sweep) keys(of Group) []Key {
 	return all
 }
 
-// missing are the groups that are not whole.
-func (s *Sweep) missing(of []Group) []Group {
-	var out []Group
-	for _, g := range of {
-		for _, k := range s.keys(g) {
-			if !s.Folder.has(k) {
-				out = append(out, g)
-				break
-			}
-		}
-	}
-	return out
+// Runs are those of the sweep, for engines.
+func (s *Sweep) Runs() *Runs {
+	return &Runs{Folder: s.Folder, Keys: s.keys, Seeds: s.file.count,
+		ByHand: "lightloom sweep task " + s.Folder.Study() + " --results " + string(s.Folder)}
 }
 
 // Make makes the runs of groups that are missing and calls made after each.
@@ -169,13 +188,6 @@ func (s *Sweep) Make(ctx context.Context, groups []Group, made func()) error {
 	return nil
 }
 
-// Engine makes the runs of groups, anywhere, and calls made after each. It returns when all have been tried once.
-// Runs that are not there then are asked for again.
-type Engine func(ctx context.Context, groups []Group, made func()) error
-
-// mostFruitless is how often an engine may be asked in a row without any new result.
-const mostFruitless = 5
-
 // Run makes what is missing by an engine, and returns the reports that it has written. Progress goes to stderr.
 func (s *Sweep) Run(ctx context.Context, engine Engine, stderr io.Writer) (done []Done, err error) {
 	lock, err := s.Folder.lock(ctx)
@@ -192,7 +204,7 @@ func (s *Sweep) Run(ctx context.Context, engine Engine, stderr io.Writer) (done 
 	if err := s.fill(ctx, engine, all, held, stderr); err != nil {
 		if ctx.Err() != nil {
 			fmt.Fprintf(stderr, "%s are still to be made: start the same sweep again to go on\n",
-				console.Count(s.count(all), "run"))
+				console.Count(s.Runs().count(all), "run"))
 		}
 		return nil, err
 	}
@@ -231,41 +243,24 @@ func (s *Sweep) announce(all []Group, began time.Time, stderr io.Writer) (held i
 	return st.Held, nil
 }
 
-// fill asks the engine for what is missing until nothing is.
+// fill has the engine make what is missing, and shows how far it is.
 func (s *Sweep) fill(ctx context.Context, engine Engine, all []Group, held int, stderr io.Writer) error {
-	bar := progressbar.NewOptions(s.count(all), progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(30),
-		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("runs"),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetVisibility(console.IsTerminal(stderr)), progressbar.OptionThrottle(100*time.Millisecond))
-	_ = bar.Set(held)
-	fruitless := 0
-	for groups := s.missing(all); len(groups) > 0; groups = s.missing(groups) {
-		before := s.count(groups)
-		if err := engine(ctx, groups, func() { _ = bar.Add(1) }); err != nil {
-			return errors.Join(err, bar.Clear())
-		}
-		if fruitless++; s.count(groups) < before || len(s.missing(groups)) < len(groups) {
-			fruitless = 0
-		}
-		if fruitless == mostFruitless {
-			return errors.Join(fmt.Errorf("%s ended %d times without any result: start one by hand to see why: "+
-				"lightloom sweep task %s --results %s --groups %s", console.Count(len(groups), "task"), fruitless,
-				s.Folder.Study(), string(s.Folder), Text(groups[:1])), bar.Clear())
-		}
+	r := s.Runs()
+	bar := Bar(r.count(all), held, stderr)
+	if err := r.Fill(ctx, engine, all, func() { _ = bar.Add(1) }); err != nil {
+		return errors.Join(err, bar.Clear())
 	}
 	return bar.Finish()
 }
 
-// count counts the runs of groups that are missing.
-func (s *Sweep) count(groups []Group) (n int) {
-	for _, g := range groups {
-		for _, k := range s.keys(g) {
-			if !s.Folder.has(k) {
-				n++
-			}
-		}
-	}
-	return n
+// Bar shows how many of so many runs are made.
+func Bar(all, held int, stderr io.Writer) *progressbar.ProgressBar {
+	bar := progressbar.NewOptions(all, progressbar.OptionSetWriter(stderr), progressbar.OptionSetWidth(30),
+		progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("runs"),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionClearOnFinish(),
+		progressbar.OptionSetVisibility(console.IsTerminal(stderr)), progressbar.OptionThrottle(100*time.Millisecond))
+	_ = bar.Set(held)
+	return bar
 }
 
 // Done is a case whose runs are all made.

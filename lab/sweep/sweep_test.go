@@ -154,13 +154,13 @@ func TestOnlyWhatIsMissing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := mustOpen(t, strings.Replace(study, c.from, c.to, 1), folder)
-			if got := x.count(x.groups()); got != c.missing {
+			if got := x.Runs().count(x.groups()); got != c.missing {
 				t.Errorf("%d runs are missing, and not %d", got, c.missing)
 			}
 		})
 	}
 	s.program = "another"
-	if got := s.count(all); got != 12 {
+	if got := s.Runs().count(all); got != 12 {
 		t.Errorf("another program: %d runs are missing", got)
 	}
 }
@@ -354,7 +354,7 @@ func TestServe(t *testing.T) {
 			t.Errorf("%v is not made", g)
 		}
 	}
-	if err := errors.Join(tell.Close(), <-ended); err != nil || made != 4 || s.count(s.groups()) != 8 {
+	if err := errors.Join(tell.Close(), <-ended); err != nil || made != 4 || s.Runs().count(s.groups()) != 8 {
 		t.Errorf("%d made: %v", made, err)
 	}
 	if task.grids[1] != nil || task.grids[0] == nil {

@@ -4,10 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -42,21 +45,14 @@ func TestSweep(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(c.dir, "study.yaml"), []byte(study), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	local := exec.Command("lightloom", "sweep", "study.yaml", "--results", "local")
-	local.Dir = c.dir
-	if out, err := local.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	alone := local.ProcessState.UserTime() + local.ProcessState.SystemTime()
 	sweep := []string{"/run/lightloom-slurm/lightloom", "sweep", "study.yaml", "--engine", "slurm", "--results"}
-	const still = 20 * time.Second
-	idle := float64(c.measure(func() { labtest.Pause(t.Context(), still) })) / float64(still)
-	began := time.Now()
-	through := c.measure(func() { c.shell(append(sweep, "whole")...) })
-	net := through - time.Duration(idle*float64(time.Since(began)))
-	t.Logf("processor time of 200 runs: %v locally, %v through Slurm, of which the cluster takes %v anyway: %+.1f %%",
-		alone, through, through-net, 100*(float64(net)/float64(alone)-1))
-	c.sameReports("whole")
+	var more []float64
+	for pair := range sweepPairs() {
+		more = append(more, c.pair(sweep, pair))
+	}
+	slices.Sort(more)
+	t.Logf("through Slurm %+.1f %% (median of %d pairs, from %+.1f to %+.1f %%)", more[len(more)/2], len(more), more[0],
+		more[len(more)-1])
 
 	seed := uint64(time.Now().UnixNano())
 	t.Logf("seed %d", seed)
@@ -70,7 +66,7 @@ func TestSweep(t *testing.T) {
 	time.AfterFunc(8*time.Second, func() {
 		c.root("sh", "-c", "kill -9 $(cat /run/lightloom-slurm/slurmctld.pid); sleep 2; slurmctld")
 	})
-	through = c.measure(func() { c.shell(append(sweep, "killed")...) })
+	through := c.measure(func() { c.shell(append(sweep, "killed")...) }).sum()
 	cancel()
 	<-ended
 	t.Logf("%d tasks, %d of them killed, and slurmctld once: processor time %v", tasks.Load(), killed.Load(), through)
@@ -80,6 +76,78 @@ func TestSweep(t *testing.T) {
 	c.sameReports("killed")
 	if out, err := c.try("/run/lightloom-slurm/lightloom", "sweep", "status", "killed"); err != nil ||
 		!strings.Contains(out, "200 of 200 runs made: it is done") {
+		t.Errorf("status: %s, %v", out, err)
+	}
+}
+
+// sweepPairs is how many pairs of sweeps are measured: LIGHTLOOM_PAIRS, or one.
+func sweepPairs() int {
+	if n, err := strconv.Atoi(os.Getenv("LIGHTLOOM_PAIRS")); err == nil {
+		return max(n, 1)
+	}
+	return 1
+}
+
+// pair makes the runs locally and through Slurm, the one or the other first, and returns by how many per cent the
+// second took more processor time, beside what the cluster takes without a sweep.
+func (c *cluster) pair(sweep []string, pair int) float64 {
+	c.Helper()
+	const still = 20 * time.Second
+	idle := c.measure(func() { labtest.Pause(c.Context(), still) })
+	var alone time.Duration
+	locally := func() {
+		local := exec.Command("lightloom", "sweep", "study.yaml", "--results", "local")
+		local.Dir = c.dir
+		if pair > 0 {
+			local.Args[4] = fmt.Sprint("local", pair)
+		}
+		if out, err := local.CombinedOutput(); err != nil {
+			c.Fatalf("%v: %s", err, out)
+		}
+		alone = local.ProcessState.UserTime() + local.ProcessState.SystemTime()
+	}
+	if pair%2 == 0 {
+		locally()
+	}
+	began := time.Now()
+	results := fmt.Sprint("whole", pair)
+	through := c.measure(func() { c.shell(append(sweep, results)...) })
+	wall := time.Since(began)
+	if pair%2 == 1 {
+		locally()
+	}
+	c.sameReports(results)
+	own := time.Duration(float64(idle.sum()) / float64(still) * float64(wall))
+	net := through.sum() - own
+	c.Logf("200 runs: %v locally, %v through Slurm within %v, of which the cluster takes %v anyway: %+.1f %%", alone,
+		through.sum(), wall, own, 100*(float64(net)/float64(alone)-1))
+	for _, name := range slices.Sorted(maps.Keys(through)) {
+		anyway := time.Duration(float64(idle[name]) / float64(still) * float64(wall))
+		c.Logf("  %-24s %8.2f s, of it anyway %.2f", name, through[name].Seconds(), anyway.Seconds())
+	}
+	return 100 * (float64(net)/float64(alone) - 1)
+}
+
+// TestExperiment: an experiment whose runs tasks of Slurm make prints what it prints alone, to the byte.
+func TestExperiment(t *testing.T) {
+	all := roots(t)
+	if !labtest.Apart(t) {
+		return
+	}
+	labtest.UpNetns(t)
+	c := up(t, all[0], "--fabric", "hybrid:racks=2,hosts=1")
+	run := []string{"experiment", "run", "slices", "--quick", "-o", "json"}
+	alone, err := exec.Command("lightloom", run...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	script := `exec /run/lightloom-slurm/lightloom "$@" --on-engine slurm --results runs >through.json`
+	out, err := c.try(append([]string{"sh", "-c", script, "sh"}, run...)...)
+	if through := labtest.Read(t, filepath.Join(c.dir, "through.json")); err != nil || through != string(alone) {
+		t.Errorf("%v: %s; through Slurm: %.300s; alone: %.300s", err, out, through, alone)
+	}
+	if out, err := c.try("/run/lightloom-slurm/lightloom", "sweep", "status", "runs"); err != nil ||
+		!strings.Contains(out, "it is done") {
 		t.Errorf("status: %s, %v", out, err)
 	}
 }
@@ -178,14 +246,30 @@ func (c *cluster) killTasks(ctx context.Context, rng *rand.Rand, tasks, killed *
 // meter sums the processor time of the cluster's processes, of Slurm's tasks too, by looking often: some of them have
 // parents that ignore their end, which the kernel then counts nowhere.
 type meter struct {
-	spaces map[string]bool          // of process ids
-	seen   map[string]time.Duration // by id and start
+	spaces map[string]bool // of process ids
+	seen   map[string]used // by id and start
+}
+
+// used is the processor time of a process, which is named for its program.
+type used struct {
+	name string
+	time time.Duration
+}
+
+// times are processor times by program.
+type times map[string]time.Duration
+
+func (t times) sum() (all time.Duration) {
+	for _, d := range t {
+		all += d
+	}
+	return all
 }
 
 // measure runs do and returns the processor time that the cluster took meanwhile.
-func (c *cluster) measure(do func()) time.Duration {
+func (c *cluster) measure(do func()) times {
 	c.Helper()
-	m := &meter{map[string]bool{}, map[string]time.Duration{}}
+	m := &meter{map[string]bool{}, map[string]used{}}
 	own, _ := os.Readlink("/proc/self/ns/pid") // one of ours
 	for _, pid := range labtest.Marked(c.mark) {
 		if space, err := os.Readlink("/proc/" + pid + "/ns/pid"); err == nil && space != own {
@@ -195,7 +279,8 @@ func (c *cluster) measure(do func()) time.Duration {
 	if len(m.spaces) == 0 {
 		c.Fatal("the cluster has no process")
 	}
-	before := m.look(c.T)
+	m.look(c.T)
+	before := maps.Clone(m.seen)
 	done, looked := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(looked)
@@ -211,11 +296,16 @@ func (c *cluster) measure(do func()) time.Duration {
 	do()
 	close(done)
 	<-looked
-	return m.look(c.T) - before
+	m.look(c.T)
+	took := times{}
+	for key, u := range m.seen {
+		took[u.name] += u.time - before[key].time
+	}
+	return took
 }
 
-// look returns the time of all processes that were ever seen.
-func (m *meter) look(t *testing.T) (sum time.Duration) {
+// look notes the time of all processes.
+func (m *meter) look(t *testing.T) {
 	all, _ := filepath.Glob("/proc/[0-9]*") // a pattern of ours
 	for _, dir := range all {
 		if space, err := os.Readlink(dir + "/ns/pid"); err != nil || !m.spaces[space] {
@@ -232,10 +322,21 @@ func (m *meter) look(t *testing.T) (sum time.Duration) {
 			t.Error(err)
 			continue
 		}
-		m.seen[dir+" "+fields[19]] = time.Duration(user+system) * 10 * time.Millisecond
+		key, name := dir+" "+fields[19], string(b[bytes.IndexByte(b, '(')+1:bytes.LastIndexByte(b, ')')])
+		if line, err := os.ReadFile(dir + "/cmdline"); err == nil && name == "lightloom" {
+			name = "lightloom " + strings.Join(words(line), " ")
+		}
+		m.seen[key] = used{name, time.Duration(user+system) * 10 * time.Millisecond}
 	}
-	for _, d := range m.seen {
-		sum += d
+}
+
+// words are those of a command of lightloom, without arguments and flags.
+func words(line []byte) (out []string) {
+	for _, w := range strings.Split(strings.TrimRight(string(line), "\x00"), "\x00")[1:] {
+		if strings.ContainsAny(w, "-/.=") || len(out) == 2 {
+			break
+		}
+		out = append(out, w)
 	}
-	return sum
+	return out
 }

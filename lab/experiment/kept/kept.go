@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,10 +24,17 @@ type Key struct {
 	Seed    uint64 `json:"seed"`
 }
 
+// Store keeps the figures of runs that any process makes. Keep keeps them wholly or not at all.
+type Store interface {
+	Figures(k Key) (json.RawMessage, bool)
+	Keep(k Key, figures json.RawMessage, took time.Duration) error
+}
+
 // Runs are the figures of runs that have ended. A nil Runs keeps nothing.
 type Runs struct {
 	mu       sync.Mutex
 	file     *os.File
+	store    Store // in place of the file; nil: there is none
 	known    map[Key]json.RawMessage
 	grids    int
 	recalled int
@@ -64,6 +72,9 @@ func Open(path string) (r *Runs, err error) {
 	}
 	return r, nil
 }
+
+// In are the runs of a store. Figures that it cannot keep are an error of their run.
+func In(s Store) *Runs { return &Runs{store: s} }
 
 // read reads the whole lines of the file and returns their bytes. What follows a line that is none of ours is not read.
 func (r *Runs) read() (whole int64) {
@@ -133,9 +144,10 @@ func Run[F any](r *Runs, k Key, run func() (F, error)) (F, error) {
 	if r.recall(k, &f) {
 		return f, nil
 	}
+	began := time.Now()
 	f, err := run()
 	if err == nil {
-		keep(r, k, f)
+		err = keep(r, k, f, time.Since(began))
 	}
 	return f, err
 }
@@ -144,6 +156,9 @@ func (r *Runs) recall(k Key, to any) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	b, ok := r.known[k]
+	if r.store != nil {
+		b, ok = r.store.Figures(k)
+	}
 	if !ok || json.Unmarshal(b, to) != nil {
 		return false
 	}
@@ -151,17 +166,28 @@ func (r *Runs) recall(k Key, to any) bool {
 	return true
 }
 
-// keep writes the figures of a run, unless they would come back otherwise than they are.
-func keep[F any](r *Runs, k Key, f F) {
+// keep writes the figures of a run, unless they would come back otherwise than they are: an error where there is a
+// store, and only there.
+func keep[F any](r *Runs, k Key, f F, took time.Duration) error {
 	b, err := json.Marshal(f)
 	var back F
 	if err != nil || json.Unmarshal(b, &back) != nil || !reflect.DeepEqual(f, back) {
-		return
+		if r.store != nil {
+			return errors.New("keep run: its figures would not come back from a file as they are: leave --on-engine away")
+		}
+		return nil
 	}
-	text, err := json.Marshal(line{k, b})
-	if err != nil {
-		return
+	if r.store != nil {
+		return r.store.Keep(k, b, took)
 	}
+	if text, err := json.Marshal(line{k, b}); err == nil {
+		r.add(text)
+	}
+	return nil
+}
+
+// add adds a line to the file.
+func (r *Runs) add(text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err == nil {
@@ -172,7 +198,7 @@ func keep[F any](r *Runs, k Key, f F) {
 
 // Close closes the file. If the experiment is done it deletes the file. It returns the first write that failed.
 func (r *Runs) Close(done bool) error {
-	if r == nil {
+	if r == nil || r.store != nil {
 		return nil
 	}
 	err := errors.Join(r.err, r.file.Close())

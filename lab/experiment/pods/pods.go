@@ -22,7 +22,7 @@ func Experiments() []experiment.Experiment {
 			Source: "RFold (2025), its mix of shapes and its rules", Only: months, Run: runSlices},
 		{Name: "slices-faults", Doc: "availability and lost node-hours of a pod of 64 cubes with 0 to 8 spare ones",
 			Source: "the public trace of faults of 400 servers (InfiniteHBD, SIGCOMM 2025)", Seeds: 10,
-			Only: months, Run: runFaults},
+			Only: months, Alone: experiment.NoRuns, Run: runFaults},
 		{Name: "topology-engineering", Doc: "circuits over many switches: disturbed ones, balance, clearance, and bounds",
 			Source: "drawn demand of 16 and 64 pods", Seeds: 10, Only: experiment.SendsNothing, Run: runTopology},
 	}
