@@ -115,13 +115,13 @@ func (w *run) restart(r int) {
 
 // printedAt returns a temperature of the printed algorithm, which is found once for all restarts.
 func (w *run) printedAt(step int) float64 {
-	if step == 0 {
-		return PaperStart
+	if len(w.printed) == 0 {
+		w.printed = append(w.printed, PaperStart)
 	}
-	if step > len(w.printed) {
-		w.printed = append(w.printed, math.Pow(w.printedAt(step-1), 0.95))
+	for len(w.printed) <= step {
+		w.printed = append(w.printed, math.Pow(w.printed[len(w.printed)-1], 0.95))
 	}
-	return w.printed[step-1]
+	return w.printed[step]
 }
 
 // step takes the move just made, or takes it back.
