@@ -40,9 +40,9 @@ func (s *NetworkState) join(links []pathmap.LinkID) {
 
 // due puts a flow that is not on its path down for the next settle.
 func (s *NetworkState) due(c *choice) {
-	if c.laid != c.at {
+	if c.settled != c.at {
 		s.later.moves = append(s.later.moves, reroute{c.flow, c.current().Links})
-		c.laid = c.at
+		c.settled = c.at
 	}
 }
 
@@ -57,10 +57,10 @@ func (s *NetworkState) settle() {
 // there, is found once.
 type deferred struct {
 	*routing
-	focus focus
-	epoch int   // counts what changes other flows than that of the focus
-	saved int   // the epoch of the last Save
-	known int64 // the utility that was saved; unknown where nobody had asked
+	focus   focus
+	epoch   int   // counts what changes other flows than that of the focus
+	savedAt int   // the epoch of the last Save
+	known   int64 // the utility of what Save remembered, which Restore comes back to; unknown: not kept
 }
 
 // focus is the flow that moves while all others stand still.
@@ -80,7 +80,7 @@ func (r *routing) deferred() *deferred {
 		r.waits = &deferred{routing: r}
 	}
 	d := r.waits
-	d.focus.choice, d.saved, d.known = unknown, unknown, unknown
+	d.focus.choice, d.savedAt, d.known = unknown, unknown, unknown
 	return d
 }
 
@@ -105,16 +105,13 @@ func (d *deferred) Move(rng *rand.Rand) bool {
 	c := &d.all[k]
 	to := draw(d.focus.gets, rng)
 	d.last.choice, d.last.from = k, c.at
-	d.leave(c.current().Links) // as path does
-	d.join(c.current().Links)
+	d.s.leave(c.current().Links) // counted as the network at once counts them: path lifts the flow and lays it again
+	d.s.join(c.current().Links)
 	if to != c.at {
 		d.turn(k, to)
 	}
 	return true
 }
-
-func (d *deferred) leave(links []pathmap.LinkID) { d.s.leave(links) }
-func (d *deferred) join(links []pathmap.LinkID)  { d.s.join(links) }
 
 // next returns the flow that is to move.
 func (d *deferred) next() int32 {
@@ -139,11 +136,11 @@ func (d *deferred) look(k int32) {
 	f.choice = k
 	f.at, _ = slices.BinarySearch(d.choices, k)
 	f.gets, f.worth, f.worst = f.gets[:0], f.worth[:0], f.worst[:0]
-	for w := range c.candidates {
+	for range c.candidates {
 		f.worth, f.worst = append(f.worth, unknown), append(f.worst, unknown)
-		if len(c.candidates[w].Links) == len(c.candidates[0].Links) {
-			f.gets = append(f.gets, d.s.net.without(c.current().Links, c.candidates[w].Links))
-		}
+	}
+	for _, w := range shortest(c.candidates) {
+		f.gets = append(f.gets, d.s.net.without(c.current().Links, w.Links))
 	}
 	f.worst[c.at] = k
 }
@@ -182,12 +179,12 @@ func (d *deferred) Save() {
 	if f.choice != unknown {
 		d.known = f.worth[d.all[f.choice].at]
 	}
-	if d.saved == d.epoch && f.choice != unknown {
+	if d.savedAt == d.epoch && f.choice != unknown {
 		d.routing.saved[f.at] = d.all[f.choice].at
 		return
 	}
 	d.routing.Save()
-	d.saved = d.epoch
+	d.savedAt = d.epoch
 }
 
 // Restore implements Problem.

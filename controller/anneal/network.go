@@ -18,18 +18,18 @@ type network struct {
 	capacity []int64 // by link of the fabric, borrowed
 	number   []int32 // by link of the fabric: its place in links, and one; 0: it is not in it
 
-	links  []link
-	on     [][]visit        // by place
-	id     []pathmap.LinkID // by place
-	room   []visit          // for links to come
-	flows  []flow
-	hops   []hop // stride of them for each flow
-	stride int32
-	spare  []int32 // flows that are free to be used again
-	work   int64   // links and flows visited so far
-	met    []share // room for reroute
-	is     []bool  // by place: it is met
-	paper  bool
+	links     []link
+	on        [][]visit        // by place
+	id        []pathmap.LinkID // by place
+	room      []visit          // for links to come
+	flows     []flow
+	hops      []hop // stride of them for each flow
+	stride    int32
+	spare     []int32 // flows that are free to be used again
+	work      int64   // links and flows visited so far
+	touched   []share // room for reroute
+	isTouched []bool  // by place
+	paper     bool
 	objective
 }
 
@@ -102,7 +102,7 @@ func (n *network) expect(flows int) {
 func (n *network) clone() *network {
 	c := *n
 	c.number, c.id, c.room = slices.Clone(n.number), slices.Clone(n.id), nil
-	c.met, c.is = nil, nil
+	c.touched, c.isTouched = nil, nil
 	c.links, c.spare = slices.Clone(n.links), slices.Clone(n.spare)
 	c.flows = append(make([]flow, 0, len(n.flows)+more), n.flows...)
 	c.hops = append(make([]hop, 0, len(n.hops)+more*int(n.stride)), n.hops...)
@@ -312,7 +312,8 @@ func (n *network) afford(links []pathmap.LinkID) int64 {
 	return r
 }
 
-// without returns the rate that a flow of path now would get on another path.
+// without returns the rate that a flow of path now would get on another path. Paths have each link once, and the flow
+// is on path now.
 func (n *network) without(now, path []pathmap.LinkID) int64 {
 	r := int64(math.MaxInt64)
 	for _, l := range path {
@@ -329,7 +330,10 @@ func (n *network) without(now, path []pathmap.LinkID) int64 {
 	return r
 }
 
-// reroute is the links that a flow is to be on after its first two.
+// hostHops is how many links of hosts a flow is on: its first, which stay when its path changes.
+const hostHops = 2
+
+// reroute is the links that a flow is to be on after those of its hosts.
 type reroute struct {
 	flow  int32
 	links []pathmap.LinkID
@@ -341,52 +345,68 @@ type share struct {
 	was         int64
 }
 
-// reroute sends flows over other links all at once: rates are found when all shares are.
+// reroute sends flows over other links all at once: rates are found when all shares are. Before, the rate of every flow
+// is its bottleneck; each flow comes once, and is on the links of its hosts at least.
 func (n *network) reroute(moves []reroute) {
-	for _, m := range moves {
-		fl := &n.flows[m.flow]
-		for hop := fl.hops - 1; hop >= 2; hop-- {
-			n.meet(n.hopsOf(m.flow)[hop].link)
-			n.removeVisit(m.flow, hop)
-		}
-		fl.hops = 2
-		for _, id := range m.links {
-			l := n.at(id)
-			n.meet(l)
-			n.visit(m.flow, l)
-		}
+	for i := range moves {
+		n.transfer(&moves[i])
 	}
-	for _, m := range n.met {
-		n.is[m.link] = false
-		k, flows := &n.links[m.link], int64(len(n.on[m.link]))
-		if flows == int64(m.flows) {
-			continue
-		}
-		k.share, k.next = k.capacity/max(flows, 1), k.capacity/(flows+1)
+	n.reshare()
+	for i := range moves {
+		f := moves[i].flow
+		rate := n.bottleneck(f)
+		n.raise(f, rate)
+		n.setRate(f, rate)
 	}
-	for _, m := range moves {
-		rate := n.bottleneck(m.flow)
-		n.raise(m.flow, rate)
-		n.setRate(m.flow, rate)
+	for i := range n.touched {
+		n.rerate(&n.touched[i])
 	}
-	for _, m := range n.met {
-		if k := &n.links[m.link]; k.share > m.was && k.most >= m.was {
-			n.review(m.link, m.was, m.was)
-		} else if k.share < m.was && k.most > k.share {
-			n.review(m.link, k.share+1, math.MaxInt64)
-		}
-	}
-	n.met = n.met[:0]
+	n.touched = n.touched[:0]
 }
 
-// meet remembers a link that flows come to or leave.
-func (n *network) meet(l int32) {
-	for len(n.is) < len(n.links) {
-		n.is = append(n.is, false)
+// transfer takes a flow from its path to another one, and leaves shares and rates as they are.
+func (n *network) transfer(m *reroute) {
+	fl := &n.flows[m.flow]
+	for hop := fl.hops - 1; hop >= hostHops; hop-- {
+		n.touch(n.hopsOf(m.flow)[hop].link)
+		n.removeVisit(m.flow, hop)
 	}
-	if !n.is[l] {
-		n.is[l] = true
-		n.met = append(n.met, share{l, int32(len(n.on[l])), n.links[l].share})
+	fl.hops = hostHops
+	for _, id := range m.links {
+		l := n.at(id)
+		n.touch(l)
+		n.visit(m.flow, l)
+	}
+}
+
+// touch remembers a link that flows come to or leave.
+func (n *network) touch(l int32) {
+	for len(n.isTouched) < len(n.links) {
+		n.isTouched = append(n.isTouched, false)
+	}
+	if !n.isTouched[l] {
+		n.isTouched[l] = true
+		n.touched = append(n.touched, share{l, int32(len(n.on[l])), n.links[l].share})
+	}
+}
+
+// reshare shares the touched links among the flows that are on them now.
+func (n *network) reshare() {
+	for _, m := range n.touched {
+		n.isTouched[m.link] = false
+		if flows := int64(len(n.on[m.link])); flows != int64(m.flows) {
+			k := &n.links[m.link]
+			k.share, k.next = k.capacity/max(flows, 1), k.capacity/(flows+1)
+		}
+	}
+}
+
+// rerate gives the flows on a touched link their rates: those that it held back, or those that have too much now.
+func (n *network) rerate(m *share) {
+	if k := &n.links[m.link]; k.share > m.was && k.most >= m.was {
+		n.review(m.link, m.was, m.was)
+	} else if k.share < m.was && k.most > k.share {
+		n.review(m.link, k.share+1, math.MaxInt64)
 	}
 }
 

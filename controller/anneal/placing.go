@@ -232,7 +232,7 @@ func (p *placing) open(fresh []hostFlowKey, steps int, rng *rand.Rand) {
 		p.known = r.waits.known
 	}
 	for k, i := range at {
-		p.live[i].at, p.live[i].laid = r.all[k].at, r.all[k].laid
+		p.live[i].at, p.live[i].settled = r.all[k].at, r.all[k].settled
 	}
 }
 

@@ -14,7 +14,7 @@ type choice struct {
 	src, dst   southbound.HostID
 	candidates []Candidate
 	at         int32 // among candidate paths
-	laid       int32 // that it is on while at waits for settle; -1: none
+	settled    int32 // while the network waits: the candidate whose links the flow is on, -1 none; else unused
 }
 
 func (c *choice) current() Candidate { return c.candidates[c.at] }
@@ -82,7 +82,7 @@ func (s *NetworkState) layOut(c *choice) {
 	s.net.lay(c.flow, ends[:])
 	s.net.work = work
 	s.join(ends[:])
-	c.laid = -1
+	c.settled = -1
 	s.join(c.current().Links)
 }
 
@@ -112,7 +112,7 @@ func (s *NetworkState) turn(c *choice, to int32) {
 		s.join(c.current().Links)
 		return
 	}
-	s.net.lift(c.flow, 2)
+	s.net.lift(c.flow, hostHops)
 	c.at = to
 	s.net.lay(c.flow, c.current().Links)
 }
@@ -204,16 +204,22 @@ func (r *routing) worst(among []int32) int32 {
 // path is the document's path heuristic: the fewest hops, among equals the most bandwidth, then at random.
 func (r *routing) path(k int32, rng *rand.Rand) int32 {
 	c := &r.all[k]
-	r.s.net.lift(c.flow, 2)
+	r.s.net.lift(c.flow, hostHops)
 	r.gets = r.gets[:0]
-	for w := range c.candidates {
-		if len(c.candidates[w].Links) > len(c.candidates[0].Links) {
-			break
-		}
-		r.gets = append(r.gets, r.s.net.afford(c.candidates[w].Links))
+	for _, w := range shortest(c.candidates) {
+		r.gets = append(r.gets, r.s.net.afford(w.Links))
 	}
 	r.s.net.lay(c.flow, c.current().Links)
 	return draw(r.gets, rng)
+}
+
+// shortest returns the first of some candidates, which are sorted by length: those with the fewest hops.
+func shortest(all []Candidate) []Candidate {
+	n := 1
+	for n < len(all) && len(all[n].Links) == len(all[0].Links) {
+		n++
+	}
+	return all[:n]
 }
 
 // draw returns the place of the largest, one of them at random.
