@@ -286,13 +286,15 @@ func TestElectionsWithOldFiles(t *testing.T) {
 	for _, classes := range [][]string{{"vote"}, {"log"}, {"vote", "log"}, {"vote", "snapshots"},
 		{"vote", "log", "snapshots"}} {
 		for _, dies := range []bool{false, true} {
-			step := int64(tries.Of(25, 1))
+			step := int64(tries.Of(15, 1))
 			for at := int64(1); electAt(t, classes, dies, at); at += step {
 				elections++
 			}
 		}
 	}
-	t.Logf("%d elections", elections)
+	if t.Logf("%d elections", elections); elections < 20 {
+		t.Errorf("only %d elections", elections)
+	}
 }
 
 // electAt is one of them. It returns false if there are fewer operations than that.

@@ -23,7 +23,7 @@ import (
 func TestLeaving(t *testing.T) {
 	f := fabric(t)
 	left := 0
-	for seed := range tries.Of[uint64](3, 200) {
+	for seed := range tries.Of[uint64](4, 200) {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 5)), s: state.New(f), seed: seed, lossy: seed%3 == 0,
 			ending: seed%2 == 0, received: map[[2]int]pathmap.Bytes{}}
 		w.renew(nil)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// endless repeats a text after a beginning, left bytes in all. A long text is copied faster.
+// endless repeats a text after a beginning, left bytes in all. A longer unit is copied faster.
 type endless struct {
 	head, unit string
 	left       int

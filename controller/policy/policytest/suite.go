@@ -44,6 +44,7 @@ func RunOn(t Reporter, views int, view func(seed uint64) *controller.View, fresh
 		v := view(seed)
 		before := Hash(v)
 		p := fresh()
+		can := p.Capabilities()
 		plan := p.Decide(v, nil)
 		want := text(plan)
 		if Hash(v) != before {
@@ -53,7 +54,7 @@ func RunOn(t Reporter, views int, view func(seed uint64) *controller.View, fresh
 		if err := Check(v, plan); err != nil {
 			t.Fatalf("view %d: %v", seed, err)
 		}
-		capable(t, seed, v, want, fresh, p.Capabilities(), plan)
+		capable(t, seed, v, want, fresh, can, plan)
 		got := used.Decide(v, nil)
 		if diff := text(got); !same(want, diff, false) {
 			t.Fatalf("view %d: an instance that has decided before gives\n%s\na fresh one\n%s", seed, diff, want)
@@ -61,6 +62,9 @@ func RunOn(t Reporter, views int, view func(seed uint64) *controller.View, fresh
 		merge(rates, got.Share)
 		if err := covers(rates, plan.Share); err != nil {
 			t.Fatalf("view %d: rates said so far: %v", seed, err)
+		}
+		if Hash(v) != before {
+			t.Fatalf("view %d: a later Decide wrote to the view", seed)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func View(seed uint64) *controller.View { return view(seed, 0) }
 func Parallel(seed uint64) *controller.View { return view(seed, 4) }
 
 // Remembering makes each view once and gives the same one again to whoever asks: most policies decide in less time than
-// a view takes to draw. They do not write to it, as Run checks.
+// a view takes to draw. RunOn checks that they do not write to it.
 func Remembering(view func(seed uint64) *controller.View) func(seed uint64) *controller.View {
 	var known sync.Map // of functions that return views, by seed
 	return func(seed uint64) *controller.View {

@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -23,11 +24,11 @@ func jobsOf(seed uint64, minutes int) ([]controller.Job, error) {
 
 func request(job int) string { return fmt.Sprintf("job-%d", job) }
 
-// fewSeedsOf are the seeds of a normal run that have every kind of faults and every policy once, or all below a
-// number. They are for fabrics beside that of TestSeeds, which has each twice.
+// fewSeedsOf are the seeds of a normal run that have every kind of faults once, and lies with half of the kinds, or all
+// below a number. They are for fabrics beside that of TestSeeds, which has each kind and each policy twice.
 func fewSeedsOf(all uint64) (seeds []uint64) {
 	for _, seed := range seedsOf(all) {
-		if tries.Of(0, 1) == 1 || seed%4 == seed/4 {
+		if tries.Of(0, 1) == 1 || slices.Contains([]uint64{0, 6, 9, 15}, seed) {
 			seeds = append(seeds, seed)
 		}
 	}

@@ -174,7 +174,7 @@ func TestMininetAgents(t *testing.T) {
 type part struct{ name, kill, dead string }
 
 // TestMininetParts: whichever part is killed, the others continue, Mininet ends cleanly, and nothing is left. Parts of
-// one network die one after another; the controller dies alone, because it is what notes other deaths.
+// one network die one after another; the controller dies alone, because it reports when other parts die.
 func TestMininetParts(t *testing.T) {
 	t.Parallel()
 	for name, parts := range map[string][]part{

@@ -16,11 +16,11 @@ var inContainers = []string{"py net.get('c0').replayed()", "h0_0 hostname", "h0_
 	"h0_0 echo $(cat /proc/[0-9]*/comm | grep -c lightloom) inside",
 	"h0_0 echo root holds $(ls /)", "h0_0 echo $(ls /run/lightloom-*)", "pingall"}
 
-// checkContainers checks that the jobs ran on agents inside so many hosts, each with only its own keys, and that
+// checkContainers checks that so many jobs ran on agents inside so many hosts, each with only its own keys, and that
 // nothing is left.
-func checkContainers(t *testing.T, out string, hosts int) {
+func checkContainers(t *testing.T, out string, hosts, jobs int) {
 	t.Helper()
-	m := regexp.MustCompile(`replayed: \d+ jobs, \d+ coflows, (\d+) bytes of which (\d+) received`).
+	m := regexp.MustCompile(fmt.Sprintf(`replayed: %d jobs, \d+ coflows, (\d+) bytes of which (\d+) received`, jobs)).
 		FindStringSubmatch(out)
 	if m == nil || m[1] != m[2] || m[1] == "0" {
 		t.Errorf("want all bytes received once, got %q", m)
@@ -102,7 +102,7 @@ func TestMininetDocker(t *testing.T) {
 		"hybrid,2,2,nic=200,eps=50,ocs=200,image=ubuntu:jammy "+containerRun,
 		append(inContainers, "py '%s of %s' % (net.get('h0_0').__class__.__name__, net.get('h0_0').dimage)",
 			"sh cat docker.log")...)
-	checkContainers(t, out, 4)
+	checkContainers(t, out, 4, 6)
 	for _, want := range []string{"Docker of ubuntu:jammy", "docker exec -i mn.h0_0 /run/lightloom-",
 		"docker exec -i mn.h1_1 /run/lightloom-"} {
 		if !strings.Contains(out, want) {
@@ -137,7 +137,7 @@ func TestMininetContainernet(t *testing.T) {
 		containerRun,
 		append(inContainers, "py '%s of %s' % (net.get('h0_0').__class__.__module__, net.get('h0_0').dimage)",
 			"sh cat docker.log")...)
-	checkContainers(t, out, 4)
+	checkContainers(t, out, 4, 6)
 	for _, want := range []string{"mininet.node of ubuntu:jammy", "docker exec -it mn.h0_0 env PS1=",
 		"docker exec -i mn.h0_0 /run/lightloom-"} {
 		if !strings.Contains(out, want) {

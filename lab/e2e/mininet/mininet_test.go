@@ -139,7 +139,7 @@ func TestMininetReadme(t *testing.T) {
 	if len(shown) != 3 || len(shown[0].commands) < 8 || len(shown[1].commands) != 1 {
 		t.Fatalf("the README shows %+v", shown)
 	}
-	shown[2].commands = inContainers // the jobs of containers are waited for as the others are
+	shown[2].commands = inContainers // waits for the jobs, then looks into the containers
 	t.Run("network", func(t *testing.T) { network(t, newLaboratory(t, false), shown[0]) })
 	t.Run("jobs", func(t *testing.T) { jobs(t, newLaboratory(t, false), shown[1]) })
 	t.Run("containers", func(t *testing.T) { jobs(t, newLaboratory(t, false), shown[2]) })
@@ -170,7 +170,7 @@ func jobs(t *testing.T, l *laboratory, s mininetSession) {
 	l.measure(t, 3, func() error {
 		out, few := jobsOnce(t, l, s)
 		if strings.Contains(s.args, "container") {
-			checkContainers(t, out, 8)
+			checkContainers(t, out, 8, 8)
 		}
 		return few
 	})

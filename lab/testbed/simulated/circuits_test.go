@@ -128,7 +128,7 @@ func TestCircuitPolicies(t *testing.T) {
 		"edmonds", "edmonds-backlog",
 		"rotor"} {
 		t.Run(name, func(t *testing.T) {
-			s := foldedSetup(t, 40, tries.Of(25, 60), name)
+			s := foldedSetup(t, tries.Of(40, 150), tries.Of(25, 60), name)
 			began := time.Now()
 			o, err := labtest.Simulate(context.Background(), s, s.Rows[0], nil)
 			if err != nil {
@@ -159,9 +159,9 @@ func TestCrashesOnCircuitsOnly(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"sunflow", "sunflow-turning", "solstice"} {
 		t.Run(name, func(t *testing.T) {
-			s := foldedSetup(t, 40, tries.Of(15, 25), name)
+			s := foldedSetup(t, tries.Of(40, 150), tries.Of(15, 25), name)
 			r := rand.New(rand.NewPCG(2, 7))
-			o, lives, err := labtest.SimulateCrashes(s, func() bool { return r.IntN(40) == 0 })
+			o, lives, err := labtest.SimulateCrashes(s, func() bool { return r.IntN(tries.Of(40, 60)) == 0 })
 			if err != nil {
 				t.Fatal(err)
 			}

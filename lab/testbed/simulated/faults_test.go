@@ -162,7 +162,8 @@ func TestFaultsOfRandomSeeds(t *testing.T) {
 			[]string{"crosslayer-paper", "random+ecmp"}},
 	}
 	again := 0
-	workloads := []string{"", "storm:jobs=5", "hadoop:jobs=4,maps=3,reduces=2,rounds=2,compute=200ms"}
+	workloads := []string{"", fmt.Sprintf("storm:jobs=%d", tries.Of(5, 8)),
+		fmt.Sprintf("hadoop:jobs=%d,maps=3,reduces=2,rounds=2,compute=200ms", tries.Of(4, 6))}
 	for seed := range seeds {
 		f := fabrics[seed%4]
 		policy, work := f.policies[int(seed/4)%len(f.policies)], workloads[int(seed/2)%3]

@@ -43,7 +43,12 @@ func Views(view func(seed uint64) *controller.View, fresh func() Part) string {
 		d := New()
 		for seed := from * 12; seed < from*12+12; seed++ {
 			p := controller.Plan{Wake: math.MaxInt64}
-			fresh().Fill(view(seed), nil, &p)
+			v := view(seed)
+			before := policytest.Hash(v)
+			fresh().Fill(v, nil, &p)
+			if policytest.Hash(v) != before {
+				panic(fmt.Sprintf("decided: view %d: Fill wrote to the view", seed))
+			}
 			d.Add(&p)
 		}
 		out = append(out, d.String())
