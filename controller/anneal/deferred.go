@@ -12,15 +12,26 @@ import (
 type deferral struct {
 	on    []int32 // by link of the fabric: the flows that would be on it by now
 	moves []reroute
+
+	begun       int64 // the work that had been done before
+	steps, done int64 // of the upper level
 }
 
 // postpone has turn and layOut wait for settle from now on. Work is then counted as if each flow on a link had to be
 // visited whenever one comes or goes: never less than what doing it at once visits.
 func (s *NetworkState) postpone() {
-	s.later = &deferral{on: make([]int32, len(s.net.capacity))}
+	s.later = &deferral{on: make([]int32, len(s.net.capacity)), begun: s.net.work, steps: int64(s.opt.Steps)}
 	for l, on := range s.net.on {
 		s.later.on[s.net.id[l]] = int32(len(on))
 	}
+}
+
+// fewSteps are too few, of the upper level, to tell what the rest will count.
+const fewSteps = 4
+
+// hopeless reports whether all steps would count more than is allowed, at the pace of those done.
+func (y *deferral) hopeless(work, end int64) bool {
+	return y.done > fewSteps && (work-y.begun)*y.steps > (end-y.begun)*y.done
 }
 
 // leave and join count a flow that goes from links and comes to them.

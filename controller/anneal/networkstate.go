@@ -36,7 +36,7 @@ type Options struct {
 	Start, End float64 // first and last temperature, see Schedule; default 0.1 and 0.001
 	Passes     int     // rounds at most of the last pass, in which each task and flow takes its best; default 3
 	// flows visited before a decision ends where it is; default 20 million, about 0.1 s, and Restarts times that in
-	// mode paper, whose lower level does so many times as much
+	// mode paper, whose lower level does so many times as much; a restart of mode paper can do as much again (0210)
 	Work int64
 }
 

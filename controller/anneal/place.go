@@ -85,8 +85,8 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	return p, sum
 }
 
-// attempt runs one restart. In mode paper it runs on a network that waits, and again on one that does
-// not where the work counted there could be more than is allowed.
+// attempt runs one restart. In mode paper it runs on a network that waits. As soon as that would count more work than is
+// allowed, at its pace so far, it runs again on one that does not, which is always right.
 func (s *NetworkState) attempt(j *controller.Job, free []int32, r int, rng *rand.PCG) (*placing, Count) {
 	o := s.opt
 	by := Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}
@@ -200,6 +200,9 @@ func (p *placing) Move(rng *rand.Rand) bool {
 		h = p.hosts[rng.IntN(len(p.hosts))]
 	}
 	p.shift(t, h, p.s.opt.RouteSteps, rng)
+	if p.s.later != nil {
+		p.s.later.done++
+	}
 	return true
 }
 
@@ -337,5 +340,8 @@ func (p *placing) Restore() {
 	p.journal = p.journal[:0]
 }
 
-// Spent implements Problem.
-func (p *placing) Spent() bool { return p.s.spent() }
+// Spent implements Problem. A run that waits also ends as soon as it is bound to be repeated.
+func (p *placing) Spent() bool {
+	y := p.s.later
+	return y != nil && y.hopeless(p.s.net.work, p.s.end) || p.s.spent()
+}
