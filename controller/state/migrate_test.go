@@ -158,3 +158,30 @@ func TestMigrationOfIncremental(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// TestMigrationTakesSlots: tasks are moved to hosts that are there and have slots, which they take.
+func TestMigrationTakesSlots(t *testing.T) {
+	s := state.New(fabric(t)) // two slots a host
+	tasks := func(n int) *controller.Job {
+		return &controller.Job{Name: "j", Stages: []controller.Stage{{Tasks: make([]controller.Task, n)}}}
+	}
+	move := func(hosts []southbound.HostID, tasks ...int32) state.Entry {
+		return state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: hosts, Move: tasks}}
+	}
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: tasks(3)},
+		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Hosts: []southbound.HostID{0, 0, 1}}},
+		state.Entry{Kind: state.JobAccepted, JobID: 1, Job: tasks(1)},
+		state.Entry{Kind: state.Placed, Placement: &controller.Placement{Job: 1, Hosts: []southbound.HostID{2}}},
+		state.Entry{Kind: state.HostSeen, Host: 3})
+	refused := func(name, want string, e state.Entry) {
+		t.Helper()
+		if err := s.Apply(&e); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v; want %q in it", name, err, want)
+		}
+	}
+	refused("to a host that is lost", "host 3 is lost", move([]southbound.HostID{3, 0, 1}, 0))
+	refused("two to one slot", "host 2 has no slot left", move([]southbound.HostID{2, 2, 1}, 0, 1))
+	apply(t, s, move([]southbound.HostID{2, 0, 1}, 0))
+	refused("another to where it went", "host 2 has no slot left", move([]southbound.HostID{2, 2, 1}, 1))
+	apply(t, s, move([]southbound.HostID{4, 0, 1}, 0), move([]southbound.HostID{4, 2, 1}, 1))
+}
