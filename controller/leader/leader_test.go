@@ -41,7 +41,13 @@ type lab struct {
 
 func newLab(t *testing.T, seed uint64, p controller.Policy) *lab {
 	t.Helper()
-	spec, err := topo.ParseSpec("hybrid:racks=4,hosts=1,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")
+	return newLabOn(t, "hybrid:racks=4,hosts=1,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4", seed, p)
+}
+
+// newLabOn is newLab on a fabric of one's own.
+func newLabOn(t *testing.T, fabric string, seed uint64, p controller.Policy) *lab {
+	t.Helper()
+	spec, err := topo.ParseSpec(fabric)
 	if err != nil {
 		t.Fatal(err)
 	}

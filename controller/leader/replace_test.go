@@ -157,6 +157,53 @@ func replaced(t *testing.T, name string, m mood) {
 	}
 }
 
+// TestReplacedOCSOfSeveral: an optical switch without circuits is replaced while another one has some. These stay in
+// service, their switch is told nothing, and the new one is claimed.
+func TestReplacedOCSOfSeveral(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLabOn(t, "hybrid:racks=4,hosts=1,spines=2,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4,ocses=2", 1,
+			greedy{3 * time.Second})
+		if err := l.state.Apply(&state.Entry{Kind: state.ClusterFounded,
+			Cluster: &state.Cluster{Epoch: 1, Level: state.Newest}}); err != nil {
+			t.Fatal(err)
+		}
+		p := replaceable(l)
+		with, _ := l.fabric.Topology.Named("ocs0")
+		id, _ := l.fabric.Topology.Named("ocs1")
+		l.run()
+		<-l.leader.Ready()
+		if err := l.leader.Submit(t.Context(), offer(bare("a",
+			controller.Flow{Src: 0, Dst: 1, Bytes: 1000}))); err != nil {
+			t.Fatal(err)
+		}
+		l.until(100*time.Millisecond, "the circuit", l.inService(0))
+		sets := func(d *memDevice) int { d.mu.Lock(); defer d.mu.Unlock(); return len(d.sets) }
+		replace := func(d southbound.DeviceID) error {
+			return l.leader.Change(t.Context(), controller.FabricChange{Generation: 1,
+				Devices: []controller.DeviceRecord{{Node: d, Record: "name: x"}}})
+		}
+		if err := replace(with); err == nil || !strings.Contains(err.Error(), "circuit 0→1 is lit") {
+			t.Errorf("the switch of the circuit: %v", err)
+		}
+		before := sets(l.devices[with])
+		old := p.replace(l, id)
+		gone := sets(old)
+		if err := replace(id); err != nil {
+			t.Fatal(err)
+		}
+		l.until(time.Second, "the new switch to be claimed", func() bool { return l.devices[id].claimed() == 1 })
+		if !l.inService(0)() || sets(l.devices[with]) != before || sets(old) != gone {
+			t.Errorf("the circuit is in service: %v; its switch got %d Sets more, the old one %d", l.inService(0)(),
+				sets(l.devices[with])-before, sets(old)-gone)
+		}
+		l.until(5*time.Second, "the job to end", l.finished(1))
+		l.end()
+		for _, line := range p.lines {
+			line.Close()
+		}
+	})
+}
+
 // TestRemovedDevice: a switch that is removed is neither called nor waited for, also not by a
 // leadership that begins meanwhile, and gets its tables when it is added again, as another one.
 func TestRemovedDevice(t *testing.T) {
