@@ -149,7 +149,7 @@ func rackUplink(v *controller.View) pathmap.BitsPerSecond {
 
 // releases is, by rack, when each slot is estimated to come free, from now.
 func (y *slotAllocator) releases() guideline.Releases {
-	y.timed = true
+	y.fleeting = true
 	f := y.v.Fabric
 	out := make(guideline.Releases, f.Racks)
 	for r := range out {
@@ -197,7 +197,7 @@ func (y *slotAllocator) corralJob(w *work) bool {
 			return true
 		}
 		if y.v.Now-w.last < Delay {
-			y.timed = y.timed || !source
+			y.fleeting = y.fleeting || !source
 			continue
 		}
 		if source && y.sourceTask(w, k) || !source && y.anywhere(w, k, task) {

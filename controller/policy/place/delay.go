@@ -195,7 +195,7 @@ func incremental(v *controller.View, p *controller.Plan, last *fruitless,
 	p.Wake = min(p.Wake, wake)
 	if last != nil {
 		*last = fruitless{}
-		if len(p.Place) == before && !y.timed {
+		if len(p.Place) == before && !y.fleeting {
 			*last = fruitless{v.TaskChanges, v.Fabric, v.Delta, v.ElephantThreshold, wake}
 		}
 	}

@@ -34,8 +34,9 @@ type Packer struct {
 	// Beside has maps read blocks beside the network, in their NonLocal time: then none has an input phase.
 	Beside bool
 
-	cache  blockCache
-	last   fruitless // for want of slots, or of tasks without one: else it hangs on the load of links, too
+	cache blockCache
+	// kept only where no slot is free or no task waits; every other decision rests on the load of links, too
+	last   fruitless
 	graphs map[controller.JobID]*graph
 	tell   route.Explainer
 }
@@ -66,7 +67,7 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	if y.total() == 0 || !slices.ContainsFunc(y.works, (*work).waiting) {
 		return
 	}
-	y.timed = true
+	y.fleeting = true
 	machines, links := k.machines(v, y)
 	o := &pushbox.Scheduler{Options: k.Options, Now: v.Now, Machines: machines, Links: links}
 	if o.Skips == 0 {

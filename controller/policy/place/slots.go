@@ -24,7 +24,7 @@ type slotAllocator struct {
 	alive     []southbound.HostID
 	standing  []bool // by rack: one of its hosts is alive
 
-	timed bool // what could be placed hangs on the time or on the load of links, and not on what has changed alone
+	fleeting bool // what could be placed can change without an entry of tasks or slots: by time, or by the load of links
 
 	order []int32         // of soonest
 	half  []time.Duration // of soonest
