@@ -6,6 +6,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/pushbox"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -52,4 +53,50 @@ func TestFruitless(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFruitlessByLoad: PushBox decides anew where it left slots free while tasks waited. The free machines receive for
+// as many tasks as they may, and a task that only computes is to end before they are through: it does not as it seems at
+// first, and does once they turn out to receive more slowly, which is no change of tasks or slots.
+func TestFruitlessByLoad(t *testing.T) {
+	by, v := NewPacker(pushbox.PushBox, AllFIFO), crowdedView(t)
+	v.TaskChanges = 3
+	line := pushbox.Line(v.Fabric.Spec.NIC) // in bytes a second: the task computes for 8 s
+	v.Coflows = []controller.CoflowView{{Started: true, Src: []southbound.HostID{2, 3}, Dst: []southbound.HostID{0, 1},
+		Size: []pathmap.Bytes{pathmap.Bytes(8 * line), pathmap.Bytes(8 * line)}, Ended: make([]bool, 2)}}
+	for _, tc := range []struct {
+		now      time.Duration
+		received float64 // seconds of the line's rate
+		want     int
+	}{{time.Second, 1, 0}, {2 * time.Second, 2, 0}, {4 * time.Second, 2, 1}} {
+		left := 8*line - tc.received*line
+		v.Now, v.Coflows[0].Remaining = tc.now, southbound.Remaining{F: 1, Base: []float64{left, left}}
+		p := &controller.Plan{Wake: southbound.Never}
+		if by.Fill(v, nil, p); len(p.Place) != tc.want {
+			t.Errorf("at %v: places %+v, want %d", tc.now, p.Place, tc.want)
+		}
+	}
+}
+
+// crowdedView has two hosts with a slot each and, on each of them, as many receiving tasks of a job as PushBox allows;
+// one more of that job waits, and a later job that only computes.
+func crowdedView(t *testing.T) *controller.View {
+	t.Helper()
+	f := allocatorFabric(t, 2, 4)
+	most := pushbox.Defaults(pushbox.PushBox).Concurrency
+	a, b := mapReduce("a", 0, 1, 2*most+1, 7e9), &controller.Job{ID: 1, User: "a", Incremental: true,
+		Stages: []controller.Stage{{Name: "map", Tasks: []controller.Task{{Compute: 8 * time.Second}}}}}
+	apart(a)
+	p := controller.Partial{Job: a, Hosts: make([]southbound.HostID, a.Tasks()),
+		Tasks: make([]controller.TaskState, a.Tasks()), Waits: make([]bool, len(a.Stages))}
+	for i := range p.Tasks {
+		p.Hosts[i] = southbound.HostID(i % 2)
+		if i == len(p.Tasks)-1 {
+			p.Hosts[i] = controller.NoHost
+		}
+		p.Tasks[i] = controller.TaskState{Stage: int32(i), Host: p.Hosts[i], Started: -1, Ended: -1}
+	}
+	p.Tasks[0].Started, p.Tasks[0].Ended = 0, 0
+	return &controller.View{Fabric: f, Delta: 20 * time.Millisecond, ElephantThreshold: 2000,
+		Free: []int32{1, 1, 0, 0}, Partial: []controller.Partial{p}, Waiting: []*controller.Job{b}}
 }
