@@ -36,11 +36,12 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 	if controller.CircuitsOnly(v.Fabric) { // packets carry what hosts were too slow to send in time
 		m.RoundUp(max(v.Delta/8, 1))
 	}
-	turns, c := topoeng.ClearWhole(m, switchesOf(v, ends))
-	if len(turns) == 0 {
-		return
+	switches, slowest := switchesOf(v, ends), time.Duration(0)
+	for k := range switches {
+		slowest = max(slowest, switches[k].Delta)
 	}
-	window, until := Epochs{Delays: epochDelays}.window(v, v.Delta), time.Duration(0)
+	turns, c := topoeng.ClearWhole(m, switches)
+	window, until := Epochs{Delays: epochDelays}.window(v, slowest), time.Duration(0)
 	for _, t := range turns {
 		first := southbound.Port(t.Switch * v.Fabric.Racks)
 		if end := min(t.End, window); end-t.Begin > t.Dark {
@@ -48,6 +49,9 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 				In: first + southbound.Port(t.From), Out: first + southbound.Port(t.To), Coflow: controller.AnyCoflow})
 			until = max(until, end)
 		}
+	}
+	if until == 0 {
+		return
 	}
 	p.Wake = min(p.Wake, v.Now+until)
 	if x.explain != nil {

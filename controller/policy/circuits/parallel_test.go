@@ -75,6 +75,22 @@ func TestParallelTakesTheFastSwitch(t *testing.T) {
 	}
 }
 
+// TestParallelCountsWithTheSlowestSwitch: moves take 50 µs in the mean, and 25 ms at the one switch that is left. An
+// epoch has 100 of those, so that it carries something.
+func TestParallelCountsWithTheSlowestSwitch(t *testing.T) {
+	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 40})
+	v.Delta = 50 * time.Microsecond
+	v.Deltas = slices.Concat(slices.Repeat([]time.Duration{v.Delta}, 4),
+		slices.Repeat([]time.Duration{25 * time.Millisecond}, 4))
+	for p := range southbound.Port(4) {
+		darken(v, p)
+	}
+	x, _ := told()
+	if p, end := ask(x, v), 65*time.Millisecond; circuits(v, p) != "4>5 0-65" || p.Wake < end {
+		t.Errorf("reserves %s, and wakes at %v", circuits(v, p), p.Wake)
+	}
+}
+
 // TestParallelLaws: on random fabrics with slices, dark ports, delays that differ and circuits that nobody has any
 // more, no port has two circuits at once, no pair has two switches, and what is reserved is of no slice and lit.
 func TestParallelLaws(t *testing.T) {

@@ -126,6 +126,25 @@ func TestDifferingOCSDies(t *testing.T) {
 	}
 }
 
+// TestFastOCSDies: what is left takes 500 times as long to move as circuits did on the whole. The run ends.
+func TestFastOCSDies(t *testing.T) {
+	faults := filepath.Join(t.TempDir(), "faults")
+	if err := os.WriteFile(faults, []byte("700ms fail switch ocs0\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"parallel", "solstice"} {
+		s, err := scenario.Prepare(scenario.Options{Fabric: "crossbar:ports=16,ocses=2,dark=50us,dark@1=25ms",
+			On: scenario.OnFlowsim, Policies: []string{"random+ecmp+" + name}, Seed: 1, Scale: 1,
+			Speedup: 1, Faults: faults}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // rails is three units of two servers with four NICs each.
 const rails = "hybrid:racks=12,hosts=2,spines=2,eps=100Mbps,ocs=1Gbps,dark=10ms,rails=4,dark@2=30ms"
 
