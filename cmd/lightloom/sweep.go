@@ -138,7 +138,7 @@ func (f *sweepFlags) engineOf(c *cobra.Command, s *sweep.Sweep) (sweep.Engine, e
 }
 
 func localEngine(task []string, workers int) sweep.Engine {
-	return sweep.Local{Command: task, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}.Engine
+	return sweep.Local{Command: task, Program: sweep.Self, Workers: cmp.Or(workers, runtime.GOMAXPROCS(0))}.Engine
 }
 
 func slurmEngine(task []string, runs *sweep.Runs, partition string, sbatch []string, stderr io.Writer) sweep.Engine {

@@ -3,6 +3,7 @@ package sweep
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,6 +68,7 @@ const OnLocal = "local"
 // make, one a line, by its standard input, and ends with it; Serve is its other side.
 type Local struct {
 	Command []string
+	Program string // the file that is started; empty: that of Command
 	Workers int
 }
 
@@ -149,6 +151,7 @@ const mostSaid = 1 << 14
 // process runs a process that makes a group and then those of the queue, until there are none or it is killed.
 func (l Local) process(ctx context.Context, first Group, queue <-chan Group, made func()) error {
 	c := exec.CommandContext(ctx, l.Command[0], l.Command[1:]...)
+	c.Path = cmp.Or(l.Program, c.Path)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	c.WaitDelay = 5 * time.Second
 	c.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(max(1, runtime.GOMAXPROCS(0)/l.Workers)))

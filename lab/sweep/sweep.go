@@ -11,6 +11,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
@@ -94,24 +96,19 @@ func (s *Sweep) read(c int) error {
 	return nil
 }
 
+// Self is the program that runs, also where another lies under its path by now.
+const Self = "/proc/self/exe"
+
 // ThisProgram is the hash of the program that runs.
 func ThisProgram() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("find this program: %w", err)
-	}
-	sum, _, err := scenario.HashFile(self)
+	sum, _, err := scenario.HashFile(Self)
 	return sum, err
 }
 
-// ThisBuild is the identity that the linker gave the program that runs, "" where it has none. It is read in no time,
-// where a hash of the program takes as long as some runs do.
+// ThisBuild is the identity that the linker gave the program that runs, "" where it has none or one set by hand. It is
+// read in no time, where a hash of the program takes as long as some runs do.
 func ThisBuild() string {
-	self, err := os.Executable()
-	if err != nil {
-		return ""
-	}
-	f, err := elf.Open(self)
+	f, err := elf.Open(Self)
 	if err != nil {
 		return ""
 	}
@@ -120,11 +117,25 @@ func ThisBuild() string {
 	if note == nil {
 		return ""
 	}
-	id, err := note.Data()
+	is, err := note.Data()
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256(id)
+	return buildOf(is)
+}
+
+// buildOf is the identity that an ELF note holds, "" unless it is of Go's four parts: -ldflags=-buildid can set the
+// same one for different programs.
+func buildOf(note []byte) string {
+	const header = 16 // three lengths and "Go"
+	if len(note) < header {
+		return ""
+	}
+	parts := strings.Split(strings.TrimRight(string(note[header:]), "\x00"), "/")
+	if len(parts) != 4 || slices.Contains(parts, "") {
+		return ""
+	}
+	sum := sha256.Sum256(note)
 	return hex.EncodeToString(sum[:8])
 }
 

@@ -311,7 +311,7 @@ func TestBadFiles(t *testing.T) {
 func TestLocal(t *testing.T) {
 	dir := t.TempDir()
 	shell := func(script string) Local {
-		return Local{Command: []string{"sh", "-c", script, dir}, Workers: 2}
+		return Local{Command: []string{"/no/sh", "-c", script, dir}, Program: "/bin/sh", Workers: 2}
 	}
 	groups := []Group{{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}}
 	made := 0
