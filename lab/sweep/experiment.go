@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"lightloom/lab/experiment/kept"
@@ -40,23 +41,62 @@ func Identity(program string, settings any, data string) (string, error) {
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\n%s\n", program, text)
 	if data != "" {
-		if data, err = filepath.EvalSymlinks(data); err != nil {
+		if err := (&tree{h, map[inode]string{}}).hash(data, "."); err != nil {
 			return "", fmt.Errorf("read traces: %w", err)
 		}
-		err = filepath.WalkDir(data, func(path string, _ fs.DirEntry, err error) error {
-			if info, failed := os.Stat(path); err != nil || failed != nil || !info.Mode().IsRegular() {
-				return err // what cannot be looked at cannot be read by an experiment either
-			}
-			sum, _, err := scenario.HashFile(path)
-			name, _ := filepath.Rel(data, path) // it is below
-			fmt.Fprintf(h, "%q %s\n", name, sum)
-			return err
-		})
-	}
-	if err != nil {
-		return "", fmt.Errorf("read traces: %w", err)
 	}
 	return hex.EncodeToString(h.Sum(nil)), nil
+}
+
+// tree hashes a folder, through symbolic links too.
+type tree struct {
+	to   io.Writer
+	seen map[inode]string // the names of folders
+}
+
+type inode struct{ device, number uint64 }
+
+// hash hashes what is at a path. What an experiment cannot read either counts as that.
+func (t *tree) hash(path, name string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		fmt.Fprintf(t.to, "%q cannot be read\n", name)
+		return nil
+	case info.IsDir():
+		return t.folder(info, path, name)
+	case !info.Mode().IsRegular():
+		return nil
+	}
+	sum, _, err := scenario.HashFile(path)
+	if errors.Is(err, fs.ErrPermission) {
+		sum, err = "cannot be read", nil
+	}
+	fmt.Fprintf(t.to, "%q %s\n", name, sum)
+	return err
+}
+
+// folder hashes a folder, once: links can lead around in circles.
+func (t *tree) folder(info fs.FileInfo, path, name string) error {
+	var at inode
+	if is, ok := info.Sys().(*syscall.Stat_t); ok {
+		at = inode{uint64(is.Dev), is.Ino}
+	}
+	if first, seen := t.seen[at]; seen {
+		fmt.Fprintf(t.to, "%q is %q\n", name, first)
+		return nil
+	}
+	t.seen[at] = name
+	all, err := os.ReadDir(path)
+	if err != nil {
+		fmt.Fprintf(t.to, "%q cannot be read\n", name)
+	}
+	for _, e := range all {
+		if err := t.hash(filepath.Join(path, e.Name()), filepath.Join(name, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Lock takes the folder for this experiment, until Close.

@@ -2,7 +2,9 @@ package sweep
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -101,8 +103,42 @@ func TestIdentity(t *testing.T) {
 			t.Errorf("it does not depend on %s", name)
 		}
 	}
-	if _, err := Identity("p", 1, filepath.Join(t.TempDir(), "none")); err == nil {
-		t.Error("a folder that is not there")
+	none := filepath.Join(t.TempDir(), "none") // an experiment that reads no trace does not mind
+	if id("p", 1, none) == id("p", 1, "") || id("p", 1, none) == a {
+		t.Error("a folder that is not there is as another")
+	}
+	if id("p", 1, filepath.Join(write("x"), "trace", "none")) != id("p", 1, none) {
+		t.Error("a folder below a file is as another than one that is not there")
+	}
+}
+
+// TestIdentityLinks: traces behind symbolic links count, and links that lead around end.
+func TestIdentityLinks(t *testing.T) {
+	store, data := t.TempDir(), t.TempDir()
+	folder, file := filepath.Join(store, "folder"), filepath.Join(store, "file")
+	for _, err := range []error{os.Mkdir(folder, 0o700), os.Symlink(folder, filepath.Join(data, "folder")),
+		os.Symlink(file, filepath.Join(data, "file")), os.Symlink(data, filepath.Join(folder, "around")),
+		os.Symlink(data, filepath.Join(store, "data"))} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := func(inFolder, inFile string) string {
+		t.Helper()
+		err := errors.Join(os.WriteFile(filepath.Join(folder, "trace"), []byte(inFolder), 0o600),
+			os.WriteFile(file, []byte(inFile), 0o600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := Identity("p", 1, data)
+		through, err2 := Identity("p", 1, filepath.Join(store, "data"))
+		if err != nil || err2 != nil || s != through {
+			t.Errorf("%s, %v; through a link %s, %v", s, err, through, err2)
+		}
+		return s
+	}
+	if a := id("x", "x"); a == id("y", "x") || a == id("x", "y") || a != id("x", "x") {
+		t.Error("it does not depend on what is behind a link, and on that alone")
 	}
 }
 
@@ -110,5 +146,26 @@ func TestIdentity(t *testing.T) {
 func TestThisBuild(t *testing.T) {
 	if a, b := ThisBuild(), ThisBuild(); a == "" || a != b {
 		t.Errorf("%q, then %q", a, b)
+	}
+}
+
+// TestBuildOf: an id that was set by hand, perhaps to the same for many programs, is none.
+func TestBuildOf(t *testing.T) {
+	note := func(id string) []byte {
+		b := binary.LittleEndian.AppendUint32(nil, 4)
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(id)))
+		b = binary.LittleEndian.AppendUint32(b, 4)
+		return append(append(b, "Go\x00\x00"...), id...)
+	}
+	if a, b := buildOf(note("a/b/c/d")), buildOf(note("a/b/c/e")); a == "" || a == b {
+		t.Errorf("%q and %q", a, b)
+	}
+	for _, id := range []string{"", "redacted", "a/b/c", "a/b//d", "/b/c/d", "a/b/c/", "a/b/c/d/e", "///"} {
+		if got := buildOf(note(id)); got != "" {
+			t.Errorf("%q is the build %s", id, got)
+		}
+	}
+	if got := buildOf([]byte("a/b/c/d")); got != "" {
+		t.Errorf("a note that is too short is the build %s", got)
 	}
 }
