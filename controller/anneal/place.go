@@ -85,8 +85,8 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 	return p, sum
 }
 
-// attempt runs one restart. In mode paper it runs on a network that waits. As soon as that would count more work than is
-// allowed, at its pace so far, it runs again on one that does not, which is always right.
+// attempt runs one restart. In mode paper it runs on a network that waits. As soon as that would count more work
+// than is allowed, at its pace so far, it runs again on one that does not, which is always right.
 func (s *NetworkState) attempt(j *controller.Job, free []int32, r int, rng *rand.PCG) (*placing, Count) {
 	o := s.opt
 	by := Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}
