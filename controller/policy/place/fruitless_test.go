@@ -56,8 +56,8 @@ func TestFruitless(t *testing.T) {
 }
 
 // TestFruitlessByLoad: PushBox decides anew where it left slots free while tasks waited. The free machines receive for
-// as many tasks as they may, and a task that only computes is to end before they are through: it does not as it seems at
-// first, and does once they turn out to receive more slowly, which is no change of tasks or slots.
+// as many tasks as they may, and a task that only computes is to end before they are through: it does not as it seems
+// at first, and does once they turn out to receive more slowly, which is no change of tasks or slots.
 func TestFruitlessByLoad(t *testing.T) {
 	by, v := NewPacker(pushbox.PushBox, AllFIFO), crowdedView(t)
 	v.TaskChanges = 3
