@@ -147,6 +147,9 @@ func alike(m schedule.Matrix) []Slot {
 // greedy does what alike does in less time: the longest pairs first, those of the ports with the most peers left before
 // others.
 func greedy(m schedule.Matrix) (out []Slot) {
+	if len(m) == 0 {
+		return nil
+	}
 	left := byDemand(m)
 	degrees, most := peers(m)
 	for len(left) > 0 {
@@ -205,7 +208,12 @@ func peers(m schedule.Matrix) (degrees [2][]int, most int) {
 			}
 		}
 	}
-	return degrees, max(slices.Max(degrees[0]), slices.Max(degrees[1]))
+	for _, side := range degrees {
+		for _, n := range side {
+			most = max(most, n)
+		}
+	}
+	return degrees, most
 }
 
 // thresholds splits a demand into matchings by the scheduler for one switch.

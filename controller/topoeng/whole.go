@@ -2,6 +2,7 @@ package topoeng
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -26,12 +27,17 @@ type Turn struct {
 // ClearWhole does what Clear does where two pods have one circuit at a time: each pair is carried by one circuit of one
 // switch. A circuit that is there goes on where it is, without a delay. The other pairs are split into matchings, and
 // from the longest matching on each pair goes to the switch on which it is over first. None waits for others of its
-// matching. Pairs that no switch joins are left out. Turns are by switch, pod and beginning. There is at least one
-// switch.
+// matching. Pairs that no switch joins are left out. Turns are by switch, pod and beginning.
+//
+// Nothing after the window is going to be used. Pairs that would carry nothing in it come after all others, so that no
+// port idles in it for their sake.
 //
 // The bound takes it that a port is dark for the least delay of all switches before each peer that is not there
 // already, and that a pair is never on two switches.
-func ClearWhole(m schedule.Matrix, switches []Switch) ([]Turn, Certificate) {
+func ClearWhole(m schedule.Matrix, switches []Switch, window time.Duration) ([]Turn, Certificate) {
+	if len(switches) == 0 {
+		return nil, Certificate{Exact: true}
+	}
 	x := clearing{switches: switches, demand: m.Clone(), fresh: m.Clone(),
 		free: make([][2][]time.Duration, len(switches))}
 	for k := range x.free {
@@ -41,10 +47,12 @@ func ClearWhole(m schedule.Matrix, switches []Switch) ([]Turn, Certificate) {
 	x.leaveOut()
 	matchings := greedy(x.fresh)
 	slices.SortStableFunc(matchings, func(a, b Slot) int { return cmp.Compare(b.Long, a.Long) })
-	for _, s := range matchings {
-		for i, j := range s.Out {
-			if j >= 0 {
-				x.place(i, int(j))
+	for _, limit := range []time.Duration{window, math.MaxInt64} {
+		for _, s := range matchings {
+			for i, j := range s.Out {
+				if j >= 0 && x.place(i, int(j), limit) {
+					s.Out[i] = none
+				}
 			}
 		}
 	}
@@ -103,8 +111,9 @@ func (x *clearing) leaveOut() {
 	}
 }
 
-// place gives a pair its turn at the switch on which it is over first.
-func (x *clearing) place(i, j int) {
+// place gives a pair its turn at the switch on which it is over first, of those that would carry it before the limit;
+// false where there is none.
+func (x *clearing) place(i, j int, limit time.Duration) bool {
 	best := Turn{Switch: none}
 	for k := range x.switches {
 		if !x.joins(k, i, j) {
@@ -112,11 +121,15 @@ func (x *clearing) place(i, j int) {
 		}
 		t := Turn{Switch: k, From: i, To: j, Begin: max(x.free[k][0][i], x.free[k][1][j]), Dark: x.switches[k].Delta}
 		t.End = t.Begin + t.Dark + x.demand[i][j]
-		if best.Switch < 0 || t.End < best.End {
+		if t.Begin+t.Dark < limit && (best.Switch < 0 || t.End < best.End) {
 			best = t
 		}
 	}
+	if best.Switch < 0 {
+		return false
+	}
 	x.take(best)
+	return true
 }
 
 func (x *clearing) take(t Turn) {
@@ -160,9 +173,10 @@ func (x *clearing) switchesOf(pod int) (n int) {
 }
 
 // lastEnd returns when the last of some jobs ends at least, on so many machines. Of the h·machines + 1 longest jobs
-// some machine has h + 1. It sorts the jobs.
+// some machine has h + 1. It drops jobs of no length, and sorts the others.
 func lastEnd(jobs []time.Duration, machines int) (most time.Duration) {
-	if machines == 0 {
+	jobs = slices.DeleteFunc(jobs, func(d time.Duration) bool { return d == 0 })
+	if machines == 0 || len(jobs) == 0 {
 		return 0
 	}
 	slices.SortFunc(jobs, func(a, b time.Duration) int { return cmp.Compare(b, a) })

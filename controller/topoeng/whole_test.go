@@ -3,6 +3,7 @@ package topoeng
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"lightloom/controller/policy/circuits/schedule"
 	"lightloom/pathmap/tries"
+	"lightloom/southbound"
 )
 
 // switchesLike returns switches whose ports can all be used and lead nowhere.
@@ -96,7 +98,7 @@ func TestClearWhole(t *testing.T) {
 		rng := rand.New(rand.NewPCG(seed, 8))
 		m := randomMatrix(rng, 2+rng.IntN(8), rng.Float64())
 		switches := randomSwitches(rng, len(m))
-		turns, c := ClearWhole(m, switches)
+		turns, c := ClearWhole(m, switches, time.Duration(rng.IntN(int(50*time.Millisecond))))
 		if err := checkTurns(m, switches, turns); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
@@ -106,6 +108,75 @@ func TestClearWhole(t *testing.T) {
 		}
 		if c.Value != float64(last) || c.Value < c.Bound {
 			t.Fatalf("seed %d: %+v, and the last turn ends after %v", seed, c, last)
+		}
+	}
+}
+
+// TestClearWholeWindow: input 0 has a circuit for three windows, and then another pair for twenty. That pair waits for
+// both, and no output waits for it: what another input has for the same one is carried at once. A turn that would be
+// dark for all that is left of the window comes after all others, too.
+func TestClearWholeWindow(t *testing.T) {
+	const window = time.Second
+	standing := switchesLike(4, 1, 10*time.Millisecond)
+	standing[0].There[0] = 1
+	long := schedule.New(4)
+	long[0][1], long[0][2], long[3][2] = 3*window, 20*window, window
+	late := schedule.New(4)
+	late[0][1], late[0][2], late[3][2] = window-10*time.Millisecond, 500*time.Millisecond, 400*time.Millisecond
+	for _, tc := range []struct {
+		name     string
+		m        schedule.Matrix
+		switches []Switch
+		begins   map[[2]int]time.Duration
+	}{
+		{"a standing circuit", long, standing, map[[2]int]time.Duration{{0, 1}: 0, {3, 2}: 0, {0, 2}: 3 * window}},
+		{"dark until the window is over", late, standing,
+			map[[2]int]time.Duration{{0, 1}: 0, {3, 2}: 0, {0, 2}: window - 10*time.Millisecond}},
+	} {
+		turns, _ := ClearWhole(tc.m, tc.switches, window)
+		got := map[[2]int]time.Duration{}
+		for _, x := range turns {
+			got[[2]int{x.From, x.To}] = x.Begin
+		}
+		if !maps.Equal(got, tc.begins) {
+			t.Errorf("%s: pairs begin after %v, want %v", tc.name, got, tc.begins)
+		}
+	}
+}
+
+// TestClearWholeNothing: nobody to join, and nothing to join them with.
+func TestClearWholeNothing(t *testing.T) {
+	for _, tc := range []struct{ pods, switches int }{{0, 0}, {0, 2}, {3, 0}} {
+		m := schedule.New(tc.pods)
+		if tc.pods > 0 {
+			m[0][1] = time.Second
+		}
+		if turns, c := ClearWhole(m, switchesLike(tc.pods, tc.switches, 0), southbound.Never); len(turns) > 0 || c.Value != 0 {
+			t.Errorf("%+v: %v, %+v", tc, turns, c)
+		}
+	}
+}
+
+// TestLastEnd: the longest job, the mean over machines, or the shortest of those that some machine has together.
+func TestLastEnd(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		jobs     []time.Duration
+		machines int
+		want     time.Duration
+	}{
+		{"none", nil, 2, 0},
+		{"of no length", []time.Duration{0, 0}, 2, 0},
+		{"no machine", []time.Duration{5}, 0, 0},
+		{"the longest", []time.Duration{3, 20, 2}, 2, 20},
+		{"the mean, rounded up", []time.Duration{3, 3, 2, 1}, 2, 5},
+		{"two on one machine", []time.Duration{10, 0, 10, 10}, 2, 20},
+		{"three on one machine", []time.Duration{10, 10, 10, 10, 10}, 2, 30},
+		{"the two shortest of three", []time.Duration{9, 10, 4}, 2, 13},
+		{"fewer jobs than machines", []time.Duration{7, 8}, 3, 8},
+	} {
+		if got := lastEnd(tc.jobs, tc.machines); got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
 		}
 	}
 }
@@ -166,7 +237,7 @@ func TestClearWholeShortest(t *testing.T) {
 		}
 		switches := randomSwitches(rng, len(m))
 		switches = switches[:min(2, len(switches))]
-		_, c := ClearWhole(m, switches)
+		_, c := ClearWhole(m, switches, southbound.Never)
 		best := float64(shortest(m, switches))
 		if c.Bound > best || c.Value < best || c.Exact && c.Value != best {
 			t.Fatalf("seed %d: %+v, and the shortest takes %v", seed, c, best)
@@ -202,7 +273,7 @@ func TestClearWholeGap(t *testing.T) {
 						}
 					}
 				}
-				_, c := ClearWhole(m, switchesLike(len(m), tc.switches, 10*time.Millisecond))
+				_, c := ClearWhole(m, switchesLike(len(m), tc.switches, 10*time.Millisecond), southbound.Never)
 				sum += c.Gap()
 				if split := ClearBound(m, tc.switches, 10*time.Millisecond); c.Bound < float64(split) {
 					t.Errorf("seed %d: bound %v, %v where pairs may be divided", seed, c.Bound, split)

@@ -40,8 +40,8 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 	for k := range switches {
 		slowest = max(slowest, switches[k].Delta)
 	}
-	turns, c := topoeng.ClearWhole(m, switches)
 	window, until := Epochs{Delays: epochDelays}.window(v, slowest), time.Duration(0)
+	turns, c := topoeng.ClearWhole(m, switches, window)
 	for _, t := range turns {
 		first := southbound.Port(t.Switch * v.Fabric.Racks)
 		if end := min(t.End, window); end-t.Begin > t.Dark {
