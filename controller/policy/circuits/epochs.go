@@ -94,17 +94,18 @@ func (Epochs) Wants() controller.KindSet {
 		controller.WakeReached, controller.TrafficRead)
 }
 
-// Fill reserves the next epoch when the one before is over.
+// Fill reserves the next epoch when the one before is over. Reservations of slices never are: it plans beside them.
 func (e Epochs) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	if !v.Fabric.HasOCS() || worthless(v) {
 		return
 	}
-	if end := reservedTime(v); end > v.Now {
+	own, ends := withoutSlices(v)
+	if end := reservedTime(own); end > v.Now {
 		p.Wake = min(p.Wake, end)
 		return
 	}
 	long := time.Duration(0)
-	for _, t := range deal(v, e.sum(v, p)) {
+	for _, t := range deal(v, ends, e.sum(v, p)) {
 		if !t.matrix.Empty() {
 			long = max(long, e.plan(v, p, &t))
 		}

@@ -462,3 +462,35 @@ func TestEpochsDealPairs(t *testing.T) {
 		}
 	}
 }
+
+// TestEpochsBesideSlice: a slice has ports of the first switch for ever. Other racks, and other ports of its own racks,
+// have epochs beside it. Its own pairs have no other circuits.
+func TestEpochsBesideSlice(t *testing.T) {
+	for _, name := range []string{"bvn", "solstice", "eclipse", "edmonds", "parallel"} {
+		for ocses, want := range map[int][][2]southbound.Port{
+			1: {{3, 4}}, 2: {{0, 2}, {1, 0}, {3, 4}},
+		} {
+			v := underOCSes(t, 5, ocses, map[[2]southbound.HostID]int{{0, 1}: 900, {0, 2}: 80, {1, 0}: 70, {3, 4}: 60})
+			for i := range southbound.Port(3) {
+				hold(v, i, (i+1)%3, southbound.Never)
+			}
+			_, ends := withoutSlices(v)
+			joined, got := newWavelengthAssignment(v), map[[2]southbound.Port]bool{}
+			p := ask(parts(t)[name], v)
+			for _, r := range p.Reserve {
+				if !ends[r.In].ok || !ends[r.Out].ok || !joined.may(r.In, r.Out) {
+					t.Errorf("%s, %d OCSes: reserves %d→%d beside the slice", name, ocses, r.In, r.Out)
+				}
+				got[[2]southbound.Port{r.In % 5, r.Out % 5}] = true
+			}
+			for _, pair := range want {
+				if !got[pair] && name != "edmonds" || len(got) == 0 { // Edmonds reserves one matching
+					t.Errorf("%s, %d OCSes: nothing for %v: %s", name, ocses, pair, circuits(v, p))
+				}
+			}
+			if p.Wake == southbound.Never || p.Wake <= v.Now {
+				t.Errorf("%s, %d OCSes: wakes at %v", name, ocses, p.Wake)
+			}
+		}
+	}
+}

@@ -41,13 +41,21 @@ func leaveResiduals(v *controller.View, all schedule.Matrix) {
 	}
 }
 
-// deal gives each pair of racks with demand a plane (see wavelengthAssignment), and returns the planes' demands,
-// by plane.
-func deal(v *controller.View, all schedule.Matrix) []total {
+// deal gives each pair of racks with demand a plane (see wavelengthAssignment), and returns the planes' demands on
+// ports that can be used, by plane.
+func deal(v *controller.View, ends []port, all schedule.Matrix) []total {
 	planes := newWavelengthAssignment(v)
 	if planes == nil {
+		for i := range all {
+			for j := range all[i] {
+				if !ends[i].ok || !ends[j].ok {
+					all[i][j] = 0
+				}
+			}
+		}
 		return []total{compact(all, 0)}
 	}
+	planes.ends = ends
 	whole := coflowDemand{}
 	for i := range all {
 		for j, d := range all[i] {
