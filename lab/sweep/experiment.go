@@ -117,12 +117,12 @@ func (x *Experiment) key(k kept.Key) Key {
 // Figures implements the store of an experiment's runs.
 func (x *Experiment) Figures(k kept.Key) (json.RawMessage, bool) {
 	is, err := x.Folder.kept(x.key(k))
-	return is.Figures, err == nil && is.Figures != nil
+	return is.Figures, err == nil && is.hasFigures()
 }
 
 // Keep implements the store of an experiment's runs.
 func (x *Experiment) Keep(k kept.Key, figures json.RawMessage, took time.Duration) error {
-	return x.Folder.put(point{Key: x.key(k), Figures: figures, Took: took.Seconds(), Peak: peak()})
+	return x.Folder.put(point{Key: x.key(k), Figures: figures, Sum: sumOf(figures), Took: took.Seconds(), Peak: peak()})
 }
 
 // Fill has an engine make the runs of a grid that are missing: a group for each setting and seed. byHand is the command
@@ -137,10 +137,8 @@ func (x *Experiment) Fill(ctx context.Context, engine func(*Runs) Engine, byHand
 		for setting := range settings {
 			g := Group{setting, seed}
 			all, x.points = append(all, g), append(x.points, r.Keys(g)...)
-			if key := r.Keys(g)[0]; r.Folder.has(key) {
-				if _, err := r.Folder.kept(key); errors.Is(err, fs.ErrNotExist) {
-					_ = os.Remove(r.Folder.point(key)) // it is damaged: made again
-				}
+			if err := r.Folder.mend(r.Keys(g)[0]); err != nil {
+				return err
 			}
 		}
 	}

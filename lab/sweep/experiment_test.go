@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"lightloom/lab/experiment/kept"
+	"lightloom/lab/labtest"
 	"lightloom/southbound/hint"
 )
 
@@ -52,11 +53,35 @@ func TestExperiment(t *testing.T) {
 	if fill(3); made != 12 {
 		t.Errorf("%d runs were made, of 3 settings and 4 seeds", made)
 	}
-	if err := os.WriteFile(folder.point(x.key(kept.Key{Grid: 1, Setting: 2, Seed: 8})), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if fill(3); made != 13 {
-		t.Errorf("%d runs were made after one was damaged", made)
+	run := kept.Key{Grid: 1, Setting: 2, Seed: 8}
+	path := folder.point(x.key(run))
+	whole := labtest.Read(t, path)
+	for name, c := range map[string]string{
+		"it is cut short":       "{",
+		"no figures":            strings.Replace(whole, `{"a":1}`, "{}", 1),
+		"figures are null":      strings.Replace(whole, `{"a":1}`, "null", 1),
+		"a number was edited":   strings.Replace(whole, `"a":1`, `"a":2`, 1),
+		"a folder of that name": "",
+	} {
+		err := os.Remove(path)
+		if err == nil && c == "" {
+			err = os.MkdirAll(filepath.Join(path, "more"), 0o700)
+		} else if err == nil {
+			err = os.WriteFile(path, []byte(c), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if is, ok := x.Figures(run); ok || c == whole {
+			t.Errorf("%s: its figures are %s", name, is)
+		}
+		before := made
+		if fill(3); made != before+1 {
+			t.Errorf("%s: %d runs were made again", name, made-before)
+		}
+		if is, ok := x.Figures(run); !ok || string(is) != `{"a":1}` {
+			t.Errorf("%s: made again, its figures are %s", name, is)
+		}
 	}
 	if _, err := folder.Get(x.key(kept.Key{Grid: 1, Setting: 0, Seed: 7})); err == nil {
 		t.Error("figures were read as a replay")

@@ -36,6 +36,7 @@ type point struct {
 	Key     Key             `json:"key"`
 	Made    *replay.Made    `json:"made,omitempty"`
 	Figures json.RawMessage `json:"figures,omitempty"`
+	Sum     string          `json:"figures_sha256,omitempty"`
 	Took    float64         `json:"took_s,omitempty"` // of figures
 	Peak    int64           `json:"peak_bytes"`       // of memory, by the process that made it
 }
@@ -114,13 +115,34 @@ func (f Folder) Get(k Key) (*replay.Made, error) {
 
 func (f Folder) kept(k Key) (is point, err error) {
 	b, err := os.ReadFile(f.point(k))
-	if err != nil {
+	if errors.Is(err, fs.ErrPermission) {
 		return is, fmt.Errorf("read result: %w", err)
 	}
-	if json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil && is.Figures == nil {
-		return is, fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
+	if err != nil || json.Unmarshal(b, &is) != nil || is.Key != k || is.Made == nil && !is.hasFigures() {
+		return point{}, fmt.Errorf("read result %q: %w", f.point(k), fs.ErrNotExist)
 	}
 	return is, nil
+}
+
+// hasFigures reports whether there are figures, those that were kept.
+func (p *point) hasFigures() bool {
+	return len(p.Figures) > 0 && string(p.Figures) != "null" && p.Sum == sumOf(p.Figures)
+}
+
+func sumOf(figures json.RawMessage) string {
+	sum := sha256.Sum256(figures)
+	return hex.EncodeToString(sum[:])
+}
+
+// mend removes a result that is damaged, so that it is made again.
+func (f Folder) mend(k Key) error {
+	if _, err := f.kept(k); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err := os.RemoveAll(f.point(k)); err != nil { // also a folder of that name
+		return &FullError{f, err}
+	}
+	return nil
 }
 
 // has reports whether a run need not be made. Get has the last word.

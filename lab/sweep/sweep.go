@@ -318,8 +318,8 @@ func (s *Sweep) forget(c int) error {
 	var errs []error
 	for k := range s.grids[c].Seeds() {
 		for _, key := range s.keys(Group{c, k}) {
-			if _, err := s.Folder.Get(key); errors.Is(err, fs.ErrNotExist) && s.Folder.has(key) {
-				errs = append(errs, os.Remove(s.Folder.point(key)))
+			if _, err := s.Folder.Get(key); errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, os.RemoveAll(s.Folder.point(key))) // also a folder of that name
 			}
 		}
 	}
