@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -23,7 +24,7 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "lightloom-kube")
-	c := exec.Command("go", "build", "-o", path, ".")
+	c := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if flags := os.Getenv("LIGHTLOOM_KUBE_BUILD"); flags != "" {
 		c.Args = slices.Insert(c.Args, 2, flags)
@@ -195,18 +196,19 @@ func TestKilled(t *testing.T) {
 		s.job(name, int32(1+random.IntN(4)), map[string]string{lasts: strconv.Itoa(100+random.IntN(2000)) + "ms"})
 		return name
 	}
-	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--lease", "1s", "--settle", "3s"}
+	args := []string{"--socket", f.socket, "--kubeconfig", s.kubeconfig("ours"), "--settle", "3s", "--lease"}
 	var names []string
 	for k := range kills {
-		c := exec.Command(ours, args...)
+		c := exec.Command(ours, slices.Concat(args, []string{"1s"})...)
 		log, err := os.OpenFile(filepath.Join(dir, "ours.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Stdout, c.Stderr = log, log
+		c.Stdout, c.Stderr, c.SysProcAttr = log, log, alone(syscall.SIGKILL)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = c.Process.Kill() })
 		names = append(names, submit(), submit())
 		check.lookFor(time.Duration(random.IntN(2000)) * time.Millisecond)
 		dead := f.killLeader(t)
@@ -221,7 +223,7 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	// The last one has a lease that a busy machine does not let run out, which would end it.
-	start(t, t.TempDir(), ours, append(args, "--lease", "15s")...)
+	start(t, t.TempDir(), ours, slices.Concat(args, []string{"15s"})...)
 	await(t, "all Jobs to end", func() bool {
 		check.look()
 		return !slices.ContainsFunc(names, func(n string) bool { return !s.ended(n) })
@@ -241,7 +243,7 @@ func (f *fabric) killLeader(t *testing.T) (leader string) {
 		var st struct {
 			Leader string `json:"leader"`
 		}
-		out, err := exec.Command(f.program, "status", "-o", "json").Output()
+		out, err := exec.CommandContext(t.Context(), f.program, "status", "-o", "json").Output()
 		if err == nil && json.Unmarshal(out, &st) == nil {
 			leader = st.Leader
 		}
@@ -254,7 +256,7 @@ func (f *fabric) killLeader(t *testing.T) (leader string) {
 // run runs a command of lightloom.
 func (f *fabric) run(t *testing.T, args ...string) {
 	t.Helper()
-	if out, err := exec.Command(f.program, args...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), f.program, args...).CombinedOutput(); err != nil {
 		t.Fatalf("lightloom %q: %v: %s", args, err, out)
 	}
 }

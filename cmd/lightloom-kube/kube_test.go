@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -37,7 +38,7 @@ type servers struct {
 	admin   kubernetes
 }
 
-// await waits until something is so, for a minute at most.
+// await waits until something is so, for two minutes at most.
 func await(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	end := time.After(2 * time.Minute)
@@ -57,7 +58,7 @@ func program(t *testing.T) string {
 		return named
 	}
 	path := filepath.Join(t.TempDir(), "controlplane")
-	build := exec.Command("go", "build", "-o", path, ".")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, ".")
 	build.Dir, build.Env = "controlplane", append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build the control plane: %v: %s", err, out)
@@ -68,7 +69,20 @@ func program(t *testing.T) string {
 // start runs a program until the test ends, and shows the end of what it said if the test fails.
 func start(t *testing.T, dir, name string, args ...string) *exec.Cmd {
 	t.Helper()
+	return startUntil(t, syscall.SIGKILL, dir, name, args...)
+}
+
+// alone has a process be a session of its own, and get a signal when this one is killed. The kernel sends it when the
+// thread that started the process ends, and nothing here ends a thread.
+func alone(last syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setsid: true, Pdeathsig: last}
+}
+
+// startUntil is start with the signal that the program gets when the test is killed.
+func startUntil(t *testing.T, last syscall.Signal, dir, name string, args ...string) *exec.Cmd {
+	t.Helper()
 	c := exec.Command(name, args...)
+	c.SysProcAttr = alone(last)
 	log, err := os.Create(filepath.Join(dir, strings.ReplaceAll(filepath.Base(name)+"-"+args[0], "/", "-")+".log"))
 	if err != nil {
 		t.Fatal(err)
@@ -195,7 +209,7 @@ func (s *servers) apply() {
 
 func (s *servers) kubectl(args ...string) {
 	s.Helper()
-	c := exec.Command("kubectl", append([]string{"--kubeconfig", s.kubeconfig("admin")}, args...)...)
+	c := exec.CommandContext(s.Context(), "kubectl", append([]string{"--kubeconfig", s.kubeconfig("admin")}, args...)...)
 	if out, err := c.CombinedOutput(); err != nil {
 		s.Fatalf("kubectl %s: %v: %s", strings.Join(args, " "), err, out)
 	}
@@ -224,8 +238,8 @@ func startFabric(t *testing.T, spec string) *fabric {
 		t.Fatalf("no lightloom: set LIGHTLOOM_PROGRAM to the program: %v", err)
 	}
 	dir := t.TempDir()
-	start(t, dir, path, "up", "--page", "off", "--fabric", spec)
-	await(t, "the fabric to be up", func() bool { return exec.Command(path, "status").Run() == nil })
+	startUntil(t, syscall.SIGTERM, dir, path, "up", "--page", "off", "--fabric", spec)
+	await(t, "the fabric to be up", func() bool { return exec.CommandContext(t.Context(), path, "status").Run() == nil })
 	// A program of that name in our place shows where lightloom kube offers the controller.
 	seen := filepath.Join(dir, "args")
 	if err := os.WriteFile(filepath.Join(dir, "lightloom-kube"),
@@ -233,7 +247,7 @@ func startFabric(t *testing.T, spec string) *fabric {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	start(t, dir, path, "kube")
+	startUntil(t, syscall.SIGTERM, dir, path, "kube")
 	f := &fabric{program: path}
 	await(t, "lightloom kube to offer the controller", func() bool {
 		text, err := os.ReadFile(seen)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -216,9 +217,11 @@ func TestSlicesKilled(t *testing.T) {
 	made := 0
 	for k := range kills {
 		c := exec.Command(ours, args...)
+		c.SysProcAttr = alone(syscall.SIGKILL)
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = c.Process.Kill() })
 		end := time.After(time.Duration(1200+random.IntN(1500)) * time.Millisecond)
 		for running := true; running; {
 			if len(names) < 6 && random.IntN(2) == 0 {
