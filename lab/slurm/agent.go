@@ -197,12 +197,15 @@ func (a *Agent) move(ctx context.Context, blocks map[string]string) error {
 	return errors.Join(errs...)
 }
 
-// pause is the time between two looks. slurmctld holds locks while it lists its jobs, so of a long queue it is asked
-// for a twentieth of the time at most, up to a bound on how long jobs wait for a look. A short queue costs it next to
-// nothing, however long a busy machine takes for the answer.
-func pause(every, asked time.Duration, jobs int) time.Duration {
+// pause is the time between two looks. slurmctld holds locks while it lists its jobs: 1,000 it is asked for a twentieth
+// of the time, and fewer for more of it, up to a bound on how long jobs wait for a look. A short queue costs it next to
+// nothing, however long a busy machine takes for the answer. A look that failed is taken for one at a long queue.
+func pause(every, took time.Duration, jobs int, failed bool) time.Duration {
 	const most, long = 10 * time.Second, 1000
-	return max(every, min(19*asked*time.Duration(min(jobs, long))/long, most))
+	if failed {
+		jobs = long
+	}
+	return max(every, min(19*took*time.Duration(min(jobs, long))/long, most))
 }
 
 // Run ticks until ctx ends.
@@ -212,9 +215,14 @@ func (a *Agent) Run(ctx context.Context, every time.Duration) error {
 	}
 	last := ""
 	for {
-		err := a.Tick(ctx, time.Now())
+		began := time.Now()
+		err := a.Tick(ctx, began)
 		if ctx.Err() != nil {
 			return nil
+		}
+		took := a.asked // the rest of a look is spent on waiting for circuits, too
+		if err != nil {
+			took = time.Since(began)
 		}
 		if err == nil {
 			last = ""
@@ -225,7 +233,7 @@ func (a *Agent) Run(ctx context.Context, every time.Duration) error {
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-time.After(pause(every, a.asked, a.listed)):
+		case <-time.After(pause(every, took, a.listed, err != nil)):
 		}
 	}
 }

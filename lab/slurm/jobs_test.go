@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -399,19 +400,57 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestPause: a Slurm that takes long to list many jobs is asked less often.
+// TestPause: a Slurm that takes long to list many jobs, or to fail, is asked less often.
 func TestPause(t *testing.T) {
+	const ms = time.Millisecond
 	for _, tt := range []struct {
-		asked time.Duration
-		jobs  int
-		want  time.Duration
-	}{{30 * time.Millisecond, 1000, time.Second}, {200 * time.Millisecond, 1000, 3800 * time.Millisecond},
-		{200 * time.Millisecond, 5000, 3800 * time.Millisecond}, {time.Minute, 1000, 10 * time.Second},
-		{400 * time.Millisecond, 50, time.Second}, {time.Second, 500, 9500 * time.Millisecond}} {
-		if got := pause(time.Second, tt.asked, tt.jobs); got != tt.want {
-			t.Errorf("after %v for %d jobs: %v, want %v", tt.asked, tt.jobs, got, tt.want)
+		name        string
+		every, took time.Duration
+		jobs        int
+		failed      bool
+		want        time.Duration
+	}{
+		{"fast", time.Second, 30 * ms, 1000, false, time.Second},
+		{"a twentieth of the time", time.Second, 200 * ms, 1000, false, 3800 * ms},
+		{"no less at more jobs", time.Second, 200 * ms, 5000, false, 3800 * ms},
+		{"more at fewer jobs", time.Second, time.Second, 500, false, 9500 * ms},
+		{"the bound", time.Second, time.Minute, 1000, false, 10 * time.Second},
+		{"a busy machine", time.Second, 400 * ms, 50, false, time.Second},
+		{"failed at once", time.Second, ms, 0, true, time.Second},
+		{"failed, whatever was listed before", time.Second, 200 * ms, 3, true, 3800 * ms},
+		{"failed after a time-out", time.Second, time.Minute, 0, true, 10 * time.Second},
+		{"failed, and asked seldom", time.Minute, time.Minute, 0, true, time.Minute},
+	} {
+		if got := pause(tt.every, tt.took, tt.jobs, tt.failed); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 		}
 	}
+}
+
+// away is a Slurm that fails after a while.
+type away struct {
+	*desk
+	asked int
+}
+
+func (a *away) Jobs(context.Context) ([]Job, error) {
+	a.asked++
+	time.Sleep(300 * time.Millisecond) // of synctest's clock
+	return nil, errors.New("away")
+}
+
+// TestAway: a Slurm that takes 0.3 s to fail is asked every 6 s.
+func TestAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &away{desk: &desk{}}
+		a := &Agent{Broker: *s.broker(t)}
+		a.Slurm = s
+		ctx, cancel := context.WithTimeout(t.Context(), 59*time.Second)
+		defer cancel()
+		if err := a.Run(ctx, time.Second); err != nil || s.asked != 10 {
+			t.Errorf("%v: asked %d times in a minute, want 10", err, s.asked)
+		}
+	})
 }
 
 // TestFollow: nodes move until Slurm has taken them, one by one, and a new agent moves all where the file that stands
