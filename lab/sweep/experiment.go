@@ -159,6 +159,7 @@ func (x *Experiment) announce(held int) error {
 	st := state{File: "the experiment " + x.Name, Engine: x.Engine, Points: x.points, Process: os.Getpid(), Began: x.began,
 		Held: held, Again: x.Again}
 	st.Host, _ = os.Hostname() // for readers alone
+	st.Start = started(st.Process)
 	b, err := json.Marshal(st)
 	if err != nil {
 		return fmt.Errorf("write state of experiment: %w", err)

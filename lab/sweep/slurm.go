@@ -70,24 +70,34 @@ type need struct {
 // Engine makes runs by an array. What one that was killed has left, or one of which Slurm knows nothing any more, is
 // still missing.
 func (x *Slurm) Engine(ctx context.Context, groups []Group, made func()) error {
-	tasks, most := x.deal(groups)
-	script, err := x.write(tasks)
+	dir, err := filepath.Abs(x.Runs.Folder.tasks())
 	if err != nil {
-		return err
+		return fmt.Errorf("find results: %w", err)
 	}
+	if strings.ContainsAny(dir, "\\\n") {
+		return hint.Wrong(hint.New(fmt.Sprintf("make runs by Slurm: %q has a backslash or a line's end, which sbatch reads "+
+			"otherwise", string(x.Runs.Folder)), "name another folder with --results DIR"))
+	}
+	tasks, most := x.deal(groups)
 	defer func() {
 		if ctx.Err() == nil {
 			return
 		}
 		if err := x.Runs.Folder.CancelJobs(context.WithoutCancel(ctx), x.Call); err != nil {
-			x.Say("its tasks go on: %v; later, lightloom sweep cancel %s ends them", err, string(x.Runs.Folder))
+			x.Say("its tasks go on: %v; later, %s ends them", err,
+				CommandLine("lightloom", "sweep", "cancel", string(x.Runs.Folder)))
 		}
 	}()
-	var job string
+	var job, array string
 	err = x.ask(ctx, func() error {
 		if err := x.Runs.Folder.CancelJobs(ctx, x.Call); err != nil { // of an earlier start, or lost
 			return err
 		}
+		var err error
+		if array, err = x.write(dir, tasks); err != nil {
+			return err
+		}
+		script := filepath.Join(array, script)
 		out, err := x.Call(ctx, x.sbatch(len(tasks), most, script)...)
 		job, _, _ = strings.Cut(strings.TrimSpace(string(out)), ";")
 		return err
@@ -95,7 +105,7 @@ func (x *Slurm) Engine(ctx context.Context, groups []Group, made func()) error {
 	if err != nil {
 		return err
 	}
-	return x.follow(ctx, job, slices.Concat(tasks...), len(tasks), made)
+	return x.follow(ctx, job, array, slices.Concat(tasks...), len(tasks), made)
 }
 
 // deal makes tasks of groups. The first of each case is a task alone, unless one of its groups has been made, which
@@ -164,11 +174,16 @@ func (x *Slurm) cost(of int) (c need, ok bool) {
 	return c, false
 }
 
-// write lays out the tasks, and returns the path of their script.
-func (x *Slurm) write(tasks [][]Group) (string, error) {
-	dir, err := filepath.Abs(x.Runs.Folder.tasks())
-	if err == nil {
-		err = errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755))
+// script is the file that each task of an array runs.
+const script = "task.sh"
+
+// write lays out the tasks in a folder of their own below one that holds nothing else then, and returns its path: a
+// task of an earlier array that begins late finds nothing to do.
+func (x *Slurm) write(below string, tasks [][]Group) (dir string, err error) {
+	if err = errors.Join(os.RemoveAll(below), os.MkdirAll(below, 0o755)); err == nil {
+		if dir, err = os.MkdirTemp(below, "array"); err == nil {
+			err = os.Chmod(dir, 0o755)
+		}
 	}
 	if err != nil {
 		return "", &FullError{x.Runs.Folder, err}
@@ -180,8 +195,7 @@ func (x *Slurm) write(tasks [][]Group) (string, error) {
 	// Slurm's own numbers say how many cores a task has, so it starts no more threads than that.
 	text := fmt.Sprintf("#!/bin/sh\nexport GOMAXPROCS=\"${SLURM_CPUS_PER_TASK:-1}\"\nexec %s --groups=\"$(cat %s/\"$"+
 		"SLURM_ARRAY_TASK_ID\")\"\n", strings.Join(words, " "), quote(dir))
-	script := filepath.Join(dir, "task.sh")
-	err = durable.Replace(script, []byte(text), false)
+	err = durable.Replace(filepath.Join(dir, script), []byte(text), false)
 	for i, groups := range tasks {
 		if err == nil {
 			err = durable.Replace(filepath.Join(dir, strconv.Itoa(i)), []byte(Text(groups)), false)
@@ -190,8 +204,22 @@ func (x *Slurm) write(tasks [][]Group) (string, error) {
 	if err != nil {
 		return "", &FullError{x.Runs.Folder, err}
 	}
-	return script, nil
+	return dir, nil
 }
+
+// CommandLine is a command as a shell reads it.
+func CommandLine(words ...string) string {
+	out := make([]string, len(words))
+	for i, w := range words {
+		if out[i] = w; w == "" || strings.Trim(w, bare) != "" {
+			out[i] = quote(w)
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+// bare are characters that mean nothing to a shell.
+const bare = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 
 // quote makes one word of a shell.
 func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }
@@ -253,7 +281,7 @@ func (x *Slurm) ask(ctx context.Context, do func() error) error {
 }
 
 // follow waits until an array is over, or all that it was to make is there.
-func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks int, made func()) error {
+func (x *Slurm) follow(ctx context.Context, job, dir string, groups []Group, tasks int, made func()) error {
 	var left []Key
 	for _, g := range groups {
 		for _, k := range x.Runs.Keys(g) {
@@ -275,7 +303,7 @@ func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks in
 			return nil
 		}
 		if over {
-			return x.words(tasks)
+			return words(dir, tasks)
 		}
 		if looks%seldom != 0 {
 			if err := x.Pause(ctx); err != nil {
@@ -301,9 +329,9 @@ func (x *Slurm) follow(ctx context.Context, job string, groups []Group, tasks in
 }
 
 // words returns what tasks said that failed of themselves. Who was killed says nothing.
-func (x *Slurm) words(tasks int) error {
+func words(dir string, tasks int) error {
 	for i := range tasks {
-		b, err := os.ReadFile(filepath.Join(x.Runs.Folder.tasks(), strconv.Itoa(i)+".out"))
+		b, err := os.ReadFile(filepath.Join(dir, strconv.Itoa(i)+".out"))
 		at := strings.Index("\n"+string(b), "\nlightloom: ")
 		if err != nil || at < 0 || strings.HasPrefix(string(b[at:]), "lightloom: interrupted") {
 			continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -91,9 +92,38 @@ func TestSlurm(t *testing.T) {
 	if !strings.Contains(asked[1], " --time=3 ") || !strings.Contains(asked[2], " --time=4 ") {
 		t.Errorf("limits: %q", asked[1:])
 	}
-	script, err := os.ReadFile(filepath.Join(s.Folder.tasks(), "task.sh"))
-	if err != nil || !strings.Contains(string(script), `exec '/it'\''s/lightloom' 'sweep' --groups="$(cat '`) {
+	all, err := filepath.Glob(filepath.Join(s.Folder.tasks(), "*", script))
+	if err != nil || len(all) != 1 {
+		t.Fatalf("scripts of the last array: %q, %v", all, err)
+	}
+	if first := asked[0][strings.LastIndex(asked[0], " ")+1:]; first == all[0] {
+		t.Error("two arrays share a folder")
+	}
+	if script, err := os.ReadFile(all[0]); err != nil ||
+		!strings.Contains(string(script), `exec '/it'\''s/lightloom' 'sweep' --groups="$(cat '`) {
 		t.Errorf("%s, %v", script, err)
+	}
+	if slices.IndexFunc(c.calls, func(call string) bool { return strings.HasPrefix(call, "scancel ") }) != 0 {
+		t.Errorf("arrays of an earlier start are not ended first: %q", c.calls)
+	}
+	odd := mustOpen(t, study, Folder(filepath.Join(t.TempDir(), `a\b`)))
+	c = &cluster{t: t, s: odd}
+	if _, err := odd.Run(t.Context(), c.engine().Engine, io.Discard); err == nil || len(c.calls) > 0 ||
+		hint.Of(err) != "name another folder with --results DIR" {
+		t.Errorf("a folder that sbatch reads otherwise: %v", err)
+	}
+}
+
+// TestCommandLine: a shell reads the words as they are, and plain ones stand bare.
+func TestCommandLine(t *testing.T) {
+	all := []string{"run", "--to=a/b", "it's", "", "a b", "$HOME", "*", "é", "a\nb"}
+	line := CommandLine(all...)
+	if !strings.HasPrefix(line, "run --to=a/b '") {
+		t.Error(line)
+	}
+	out, err := exec.Command("sh", "-c", `printf '%s\0' `+line).Output()
+	if got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(got, all) {
+		t.Errorf("%q, %v", got, err)
 	}
 }
 

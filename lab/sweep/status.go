@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,7 @@ func (f Folder) Status(now time.Time) (Status, error) {
 
 // String is a status in a line.
 func (s Status) String() string {
-	goesOn := "lightloom sweep " + s.File + " --results " + string(s.folder)
+	goesOn := CommandLine("lightloom", "sweep", s.File, "--results", string(s.folder))
 	if s.Engine == OnSlurm {
 		goesOn += " --engine " + OnSlurm
 	}
@@ -79,6 +80,19 @@ func (s Status) String() string {
 		s.Host)
 }
 
+// started says when a process began, in the kernel's words; "" where there is none.
+func started(process int) string {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", process))
+	if err != nil {
+		return ""
+	}
+	fields := strings.Fields(string(b[bytes.LastIndexByte(b, ')')+1:])) // from the third on
+	if len(fields) < 20 {
+		return ""
+	}
+	return fields[19]
+}
+
 // Cancel ends the sweep that has a folder and waits for its end. What was made stays. call runs Slurm's commands, for
 // what a sweep that was killed has left there.
 func (f Folder) Cancel(ctx context.Context, call func(ctx context.Context, argv ...string) ([]byte, error)) error {
@@ -90,14 +104,13 @@ func (f Folder) Cancel(ctx context.Context, call func(ctx context.Context, argv 
 		if st.Engine == OnSlurm {
 			return f.CancelJobs(ctx, call)
 		}
-		return hint.Wrong(hint.New(fmt.Sprintf("no sweep runs in %q", string(f)), "lightloom sweep status "+string(f)+
-			" says how far it has come"))
+		return hint.Wrong(hint.New(fmt.Sprintf("no sweep runs in %q", string(f)), CommandLine("lightloom", "sweep", "status",
+			string(f))+" says how far it has come"))
 	}
 	if host, err := os.Hostname(); err != nil || host != st.Host {
 		return hint.New(fmt.Sprintf("the sweep runs on %s, and this is %s", st.Host, host), "cancel it there")
 	}
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", st.Process))
-	if err != nil || !strings.Contains(string(line), "sweep") && !strings.Contains(string(line), "experiment") {
+	if st.Start == "" || started(st.Process) != st.Start { // another process may have its number by now
 		return errors.New("cancel sweep: it has only just begun or ended: try again")
 	}
 	if err := unix.Kill(st.Process, unix.SIGINT); err != nil {

@@ -158,6 +158,7 @@ type state struct {
 	Points  []Key     `json:"points"`
 	Host    string    `json:"host"`
 	Process int       `json:"pid"`
+	Start   string    `json:"pid_start"` // when that process began
 	Began   time.Time `json:"began"`
 	Held    int       `json:"held_before"`       // results that were there when it began
 	Again   string    `json:"command,omitempty"` // that goes on; empty: lightloom sweep of the file
@@ -214,7 +215,8 @@ func (f Folder) lock(ctx context.Context) (*os.File, error) {
 		who = fmt.Sprintf("%s (process %d on %s)", s.what(), s.Process, s.Host)
 	}
 	return nil, errors.Join(hint.New(fmt.Sprintf("%q is in use by %s", string(f), who),
-		"wait for it, end it by lightloom sweep cancel "+string(f)+", or name another folder with --results DIR"),
+		"wait for it, end it by "+CommandLine("lightloom", "sweep", "cancel", string(f))+
+			", or name another folder with --results DIR"),
 		file.Close())
 }
 

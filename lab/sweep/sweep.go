@@ -169,7 +169,7 @@ func (s *Sweep) keys(of Group) []Key {
 // Runs are those of the sweep, for engines.
 func (s *Sweep) Runs() *Runs {
 	return &Runs{Folder: s.Folder, Keys: s.keys, Seeds: s.file.count,
-		ByHand: "lightloom sweep task " + s.Folder.Study() + " --results " + string(s.Folder)}
+		ByHand: CommandLine("lightloom", "sweep", "task", s.Folder.Study(), "--results", string(s.Folder))}
 }
 
 // Make makes the runs of groups that are missing and calls made after each.
@@ -231,6 +231,7 @@ func (s *Sweep) announce(all []Group, began time.Time, stderr io.Writer) (held i
 	}
 	st := state{File: s.File, Engine: s.Engine, Process: os.Getpid(), Began: began}
 	st.Host, _ = os.Hostname() // for readers alone
+	st.Start = started(st.Process)
 	for _, g := range all {
 		for _, k := range s.keys(g) {
 			if st.Points = append(st.Points, k); s.Folder.has(k) {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -203,6 +204,18 @@ func TestOneFolder(t *testing.T) {
 		if second == nil || !strings.Contains(second.Error(), fmt.Sprintf("is in use by the sweep of %s (process %d", s.File,
 			os.Getpid())) {
 			t.Errorf("%v", second)
+		}
+		st, err := folder.readState()
+		if err != nil || st.Start == "" || st.Start != started(os.Getpid()) {
+			t.Errorf("the state says that this process began at %+v: %v", st, err)
+		}
+		st.Start = "0" // its number is another process's by now
+		b, err := json.Marshal(st)
+		if err := errors.Join(err, os.WriteFile(folder.statePath(), b, 0o600)); err != nil {
+			t.Error(err)
+		}
+		if err := folder.Cancel(ctx, nil); err == nil || !strings.Contains(err.Error(), "it has only just begun or ended") {
+			t.Errorf("another process: %v", err)
 		}
 		return s.Make(ctx, groups, done)
 	}, io.Discard)
