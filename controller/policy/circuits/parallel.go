@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lightloom/controller"
+	"lightloom/controller/policy/circuits/schedule"
 	"lightloom/controller/policy/route"
 	"lightloom/controller/topoeng"
 	"lightloom/southbound"
@@ -36,6 +37,7 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 	if controller.CircuitsOnly(v.Fabric) { // packets carry what hosts were too slow to send in time
 		m.RoundUp(max(v.Delta/8, 1))
 	}
+	heedCircuits(v, m)
 	switches, slowest := switchesOf(v, ends), time.Duration(0)
 	for k := range switches {
 		slowest = max(slowest, switches[k].Delta)
@@ -56,6 +58,23 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 	p.Wake = min(p.Wake, v.Now+until)
 	if x.explain != nil {
 		x.explain(v, route.Why{Clearance: &route.ClearanceWhy{Makespan: c, Pairs: len(turns), Reserved: until}})
+	}
+}
+
+// heedCircuits leaves pairs of slices to their own circuits, which need not be there yet, and has circuits that are being
+// moved carry when that is over.
+func heedCircuits(v *controller.View, m schedule.Matrix) {
+	racks := southbound.Port(v.Fabric.Racks)
+	for i := range v.Reserved {
+		if r := &v.Reserved[i]; r.NotAfter == southbound.Never {
+			m[r.In%racks][r.Out%racks] = 0
+		}
+	}
+	for in := range v.Circuits {
+		c, in := &v.Circuits[in], southbound.Port(in)
+		if c.Phase == controller.Reconfiguring && c.Out != southbound.NoPort && m[in%racks][c.Out%racks] > 0 {
+			m[in%racks][c.Out%racks] += max(0, c.Since+v.DeltaAt(in)-v.Now)
+		}
 	}
 }
 

@@ -91,8 +91,57 @@ func TestParallelCountsWithTheSlowestSwitch(t *testing.T) {
 	}
 }
 
-// TestParallelLaws: on random fabrics with slices, dark ports, delays that differ and circuits that nobody has any
-// more, no port has two circuits at once, no pair has two switches, and what is reserved is of no slice and lit.
+// TestParallelWaitsForMoves: a circuit that has been moving for 4 of 10 ms carries from then on.
+func TestParallelWaitsForMoves(t *testing.T) {
+	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 30})
+	v.Now = 14 * time.Millisecond
+	for since, want := range map[time.Duration]string{10 * time.Millisecond: "4>5 0-36", 0: "4>5 0-30"} {
+		v.Circuits[4] = controller.CircuitView{Out: 5, Phase: controller.Reconfiguring, Since: since}
+		if got := circuits(v, ask(&Parallel{}, v)); got != want {
+			t.Errorf("moving since %v it reserves %s, want %s", since, got, want)
+		}
+	}
+}
+
+// TestParallelCutsOff: an epoch lasts 100 delays. What would begin to carry at its end is left to the next one, and the
+// last of what is reserved ends it.
+func TestParallelCutsOff(t *testing.T) {
+	for _, tc := range []struct {
+		first int
+		want  string
+		wake  time.Duration
+	}{
+		{980, "0>1 0-990", 990 * time.Millisecond},
+		{985, "0>1 0-995", 995 * time.Millisecond},
+		{975, "0>1 0-985, 0>2 985-1000", time.Second},
+		{2000, "0>1 0-1000", time.Second},
+	} {
+		v := underOCSes(t, 4, 1, map[[2]southbound.HostID]int{{0, 1}: tc.first, {0, 2}: 50})
+		x, why := told()
+		if p := ask(x, v); circuits(v, p) != tc.want || p.Wake != tc.wake || why.Reserved != tc.wake || why.Pairs != 2 {
+			t.Errorf("%d ms: reserves %s, wakes at %v, and tells %+v", tc.first, circuits(v, p), p.Wake, why)
+		}
+	}
+}
+
+// TestParallelRounds: where circuits carry all, a pair gets up to an eighth of a delay more than it needs, and of a delay
+// of 1 ns no less than it needs.
+func TestParallelRounds(t *testing.T) {
+	for delta, want := range map[time.Duration]time.Duration{
+		10 * time.Millisecond: 10*time.Millisecond + 2500*time.Microsecond, 1: 1 + 2*time.Millisecond + 8} {
+		v := underOCSes(t, 4, 1, map[[2]southbound.HostID]int{{0, 1}: 2})
+		v.Coflows[0].Size[0]++
+		v.Coflows[0].Remaining.Base[0]++
+		v.Delta = delta
+		if p := ask(&Parallel{}, v); len(p.Reserve) != 1 || p.Reserve[0].NotAfter != want {
+			t.Errorf("a delay of %v: reserves %+v, want until %v", delta, p.Reserve, want)
+		}
+	}
+}
+
+// TestParallelLaws: on random fabrics with slices that are lit and not, dark ports, delays that differ and circuits that
+// nobody has any more, no port has two circuits at once, no pair has two switches, and what is reserved is of no slice
+// and lit. A pair that has nothing waits for one of its ports at each switch that could join it.
 func TestParallelLaws(t *testing.T) {
 	for seed := range uint64(tries.Of(200, 4000)) {
 		rng := rand.New(rand.NewPCG(seed, 12))
@@ -113,6 +162,17 @@ func TestParallelLaws(t *testing.T) {
 			pairs[pair] = true
 			free[[2]southbound.Port{0, r.In}], free[[2]southbound.Port{1, r.Out}] = r.NotAfter, r.NotAfter
 		}
+		c, window := &v.Coflows[0], epochDelays*slices.Max(v.Deltas)
+		for row := range c.Src {
+			if a, b := southbound.Port(c.Src[row]), southbound.Port(c.Dst[row]); !pairs[[2]southbound.Port{a, b}] {
+				for in, out := a, b; int(in) < len(ends); in, out = in+racks, out+racks {
+					if ends[in].ok && ends[out].ok && joined.may(in, out) && v.DeltaAt(in)+
+						max(free[[2]southbound.Port{0, in}], free[[2]southbound.Port{1, out}]) < window {
+						t.Fatalf("seed %d: %d→%d could begin within %v: %+v", seed, in, out, window, all)
+					}
+				}
+			}
+		}
 		if why.Makespan.Bound > why.Makespan.Value {
 			t.Fatalf("seed %d: %+v", seed, why)
 		}
@@ -130,6 +190,9 @@ func randomOCSes(t *testing.T, rng *rand.Rand) *controller.View {
 	}
 	v := underOCSes(t, racks, ocses, ms)
 	litAtRandom(v, rng)
+	for range rng.IntN(3) {
+		reserveSlice(v, southbound.Port(rng.IntN(racks*ocses)), southbound.Port(rng.IntN(racks)))
+	}
 	for range rng.IntN(4) {
 		darken(v, southbound.Port(rng.IntN(racks*ocses)))
 	}
@@ -139,6 +202,25 @@ func randomOCSes(t *testing.T, rng *rand.Rand) *controller.View {
 			racks)...)
 	}
 	return v
+}
+
+// reserveSlice has a port reserved for ever to a rack, without lighting it, unless the pair has a circuit or another
+// slice has a port of it.
+func reserveSlice(v *controller.View, in, rack southbound.Port) {
+	racks := southbound.Port(v.Fabric.Racks)
+	out := in - in%racks + rack
+	for i := range v.Circuits {
+		if to := v.Circuits[i].Out; to != southbound.NoPort && southbound.Port(i)%racks == in%racks && to%racks == rack {
+			return
+		}
+	}
+	if in == out || slices.ContainsFunc(v.Reserved, func(r controller.CircuitReservation) bool {
+		return r.In == in || r.Out == out || r.In%racks == in%racks && r.Out%racks == rack
+	}) {
+		return
+	}
+	v.Reserved = append(v.Reserved, controller.CircuitReservation{NotAfter: southbound.Never, In: in, Out: out,
+		Coflow: controller.AnyCoflow})
 }
 
 // TestParallelBesideSolstice: the same demand is carried sooner than by Solstice on each of four switches, after pairs
