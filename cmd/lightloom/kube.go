@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -97,6 +98,7 @@ func runKube(c *cobra.Command, path string, to *northbound.Flags, args []string)
 	child.Stdin, child.Stdout, child.Stderr = c.InOrStdin(), c.OutOrStdout(), c.ErrOrStderr()
 	child.Cancel = func() error { return child.Process.Signal(os.Interrupt) }
 	child.WaitDelay = 10 * time.Second
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} // where this program is killed
 	err = child.Run()
 	if cancel(); bridged != nil {
 		if failed := <-bridged; failed != nil {
