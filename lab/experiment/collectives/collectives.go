@@ -25,7 +25,7 @@ func Experiments() []experiment.Experiment {
 	return []experiment.Experiment{
 		{Name: "collectives", Doc: "schedules of collectives for whole, damaged and irregular networks, beside TACOS's " +
 			"rule and bounds, and chosen with circuits", Source: "TACOS (MICRO 2024): its rule and its table", Seeds: 10,
-			Only: experiment.SendsNothing, Run: runCollectives},
+			Only: experiment.SendsNothing, Alone: experiment.TimesThis, Run: runCollectives},
 		{Name: "training-circuits", Doc: "circuits that move between the phases of a training job, over reconfiguration " +
 			"delays", Source: "jobs of stated sizes: dense 7 B and 70 B, MoE 8×7 B", Seeds: 1, Only: experiment.SendsNothing,
 			Run: runTraining},

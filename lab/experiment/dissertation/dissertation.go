@@ -36,6 +36,7 @@ func Experiments() []experiment.Experiment {
 	}
 	for i := range all {
 		all[i].Only = "it computes on plain numbers and sends nothing; its policies run everywhere by their names"
+		all[i].Alone = experiment.TimesThis // their processor time
 		all[i].Source = "task placement and resource allocation, chapter " + all[i].Source
 	}
 	return all
