@@ -109,9 +109,14 @@ func (s scale) jobs(pinned bool, seed uint64) (jobs []controller.Job, err error)
 	for _, w := range Workload(s.records, s.divided, seed) {
 		var hosts []southbound.HostID
 		if pinned {
-			if hosts = s.nodes[Choice{s.divided, seed, w.Name}]; len(hosts) != w.Nodes {
-				return nil, fmt.Errorf("replay %s at scale %d, seed %d: %d nodes are recorded, of %d: seeds are 1 to %d",
-					w.Name, s.divided, seed, len(hosts), w.Nodes, Seeds)
+			hosts = s.nodes[Choice{s.divided, seed, w.Name}]
+			switch known := seed >= 1 && seed <= Seeds; {
+			case !known:
+				return nil, fmt.Errorf("replay %s at scale %d, seed %d: nothing is recorded: seeds are 1 to %d", w.Name, s.divided,
+					seed, Seeds)
+			case len(hosts) != w.Nodes:
+				return nil, fmt.Errorf("replay %s at scale %d, seed %d: %d nodes are recorded, of %d: the trace is not the one "+
+					"that was recorded", w.Name, s.divided, seed, len(hosts), w.Nodes)
 			}
 		}
 		jobs = append(jobs, w.job(hosts))

@@ -55,6 +55,12 @@ func TestRecorded(t *testing.T) {
 	if err != nil || len(all) != len(Scales())*Seeds*50 {
 		t.Fatalf("%d choices, %v", len(all), err)
 	}
+	for seed, want := range map[uint64]string{1: "the trace is not the one that was recorded", 0: "seeds are 1 to 10",
+		Seeds + 1: "seeds are 1 to 10"} {
+		if _, err := (scale{20, trace(), all}).jobs(true, seed); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("another trace with seed %d: %v", seed, err)
+		}
+	}
 	data := os.Getenv("LIGHTLOOM_DATA")
 	if data == "" {
 		t.Skip("set LIGHTLOOM_DATA to the folder of public traces")
