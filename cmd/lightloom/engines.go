@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"lightloom/cmd/lightloom/internal/config"
 	"lightloom/lab/experiment"
@@ -27,6 +28,7 @@ type engineFlags struct {
 	workers   int
 	partition string
 	sbatch    []string
+	again     []string // the command that goes on
 }
 
 // onEngine is the flag that names an engine.
@@ -69,11 +71,34 @@ func (f *engineFlags) check(c *cobra.Command, on string, e *experiment.Experimen
 			"need a machine for themselves")
 	case c.Flags().Changed("fresh"):
 		return usage("name a new folder: --results DIR", "experiment run: --fresh is of runs that are made here")
+	case c.Flags().Changed("results") && f.results == "":
+		return usage("write --results DIR, or leave it away", "experiment run: --results names no folder")
 	case c.Flags().Changed("workers") && (f.workers < 1 || f.workers > 1024):
 		return usage("write --workers 2, or leave it away", "experiment run: --workers %d is not within 1 to 1024", f.workers)
 	}
 	f.results = cmp.Or(f.results, e.Name+".results")
+	f.again = append([]string{"lightloom", "experiment", "run", e.Name}, flagsOf(c)...)
+	if !c.Flags().Changed("results") {
+		f.again = append(f.again, "--results="+f.results)
+	}
+	if data := c.Flag("data"); !data.Changed && data.Value.String() != "" { // of the environment
+		f.again = append(f.again, "--data="+data.Value.String())
+	}
 	return nil
+}
+
+// flagsOf are the flags of a command that were set, by name.
+func flagsOf(c *cobra.Command) (all []string) {
+	c.Flags().Visit(func(f *pflag.Flag) {
+		values := []string{f.Value.String()}
+		if several, ok := f.Value.(pflag.SliceValue); ok {
+			values = several.GetSlice()
+		}
+		for _, v := range values {
+			all = append(all, "--"+f.Name+"="+v)
+		}
+	})
+	return all
 }
 
 // elsewhere has an engine make the runs of an experiment, and prints what it found.
@@ -97,7 +122,7 @@ func (f *experimentFlags) elsewhere(ctx context.Context, e experiment.Experiment
 				}
 				return slurmEngine(task, r, f.engine.partition, f.engine.sbatch, f.stderr)
 			}
-			return x.Fill(ctx, engine, strings.Join(task, " "), grid, settings, seeds, f.first, f.stderr)
+			return x.Fill(ctx, engine, sweep.CommandLine(task...), grid, settings, seeds, f.first, f.stderr)
 		}}
 	r, err := e.Run(f.reading(ctx), b)
 	if err != nil && ctx.Err() != nil {
@@ -141,8 +166,7 @@ func (f *experimentFlags) open(e experiment.Experiment) (*sweep.Experiment, []st
 		}
 	}
 	x := &sweep.Experiment{Folder: sweep.Folder(folder), Name: e.Name, Engine: f.engine.name,
-		Again: "lightloom experiment run " + e.Name + " --" + onEngine + " " + f.engine.name + " --results " +
-			f.engine.results}
+		Again: sweep.CommandLine(f.engine.again...)}
 	x.Identity, err = sweep.Identity(program, []any{e.Name, f.seeds, f.first, f.on, f.quick, f.loads, f.reads}, data)
 	if err != nil {
 		return nil, nil, err

@@ -113,6 +113,9 @@ func (f *sweepFlags) check(c *cobra.Command) error {
 			return usage("write --engine "+engine+", or leave it away", "sweep: --%s is of the engine %s alone", name, engine)
 		}
 	}
+	if c.Flags().Changed("results") && f.results == "" {
+		return usage("write --results DIR, or leave it away", "sweep: --results names no folder")
+	}
 	if c.Flags().Changed("workers") && (f.workers < 1 || f.workers > 1024) {
 		return usage("write --workers 2, or leave it away", "sweep: --workers %d is not within 1 to 1024", f.workers)
 	}
