@@ -6,14 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"lightloom/emulator/netns/netnstest"
 )
 
 // TestFullDisk: a sweep whose disk fills says so and what to do, what it has made is whole and counts, and its reports
 // are those of a sweep that had room. It needs no Slurm.
 func TestFullDisk(t *testing.T) {
-	if out, err := exec.Command("unshare", "-rm", "true").CombinedOutput(); err != nil {
-		t.Skipf("needs a mount namespace: %v: %s", err, out)
-	}
+	netnstest.Need(t, netnstest.Userns)
 	dir := t.TempDir()
 	few := strings.NewReplacer("seeds: 1-20", "seeds: 1-8", "jobs=60", "jobs=10", "[random+ecmp, random+ecmp+sunflow, "+
 		"crosslayer, crosslayer+sunflow, joint]", "[random+ecmp, random+ecmp+sunflow]").Replace(study)

@@ -44,6 +44,7 @@ done`)
 		t.Fatal(err)
 	}
 	slurmctld = c.outside(slurmctld)
+	t.Cleanup(func() { _ = syscall.Kill(agent, syscall.SIGCONT) }) // one that is stopped would not end
 	const span = 40 * time.Second
 	var more []float64
 	for pair := range 5 {

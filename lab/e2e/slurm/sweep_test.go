@@ -150,6 +150,13 @@ func TestExperiment(t *testing.T) {
 		!strings.Contains(out, "it is done") {
 		t.Errorf("status: %s, %v", out, err)
 	}
+	if out, err := c.try("/run/lightloom-slurm/lightloom", "sweep", "status", "runs", "-o", "json"); err != nil ||
+		!strings.Contains(out, `"engine": "slurm"`) {
+		t.Errorf("it does not say that Slurm made the runs: %s, %v", out, err)
+	}
+	if said, err := filepath.Glob(filepath.Join(c.dir, "runs/tasks/*/*.out")); err != nil || len(said) == 0 {
+		t.Errorf("Slurm's tasks wrote nothing: %q, %v", said, err)
+	}
 }
 
 // TestSweepRefused: a sweep that is cancelled leaves no job in the queue, and one that Slurm does not take, or whose
