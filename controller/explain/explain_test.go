@@ -50,8 +50,8 @@ func TestClearance(t *testing.T) {
 		got.All != want.All || got.Pairs != want.Pairs || got.Reserved != want.Reserved {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	text := "circuits carry what 7 pairs of racks have after 1.2 s, 20 % above the bound of 1 s, which counts one circuit " +
-		"for each pair and the shortest delay for each new one; the first 0.8 s are reserved"
+	text := "circuits carry what 7 pairs of racks have after 1.2 s, 20 % above the bound of 1 s, which counts one " +
+		"circuit for each pair and the shortest delay for each new one; the first 0.8 s are reserved"
 	if got := l.Clearance.String(); got != text {
 		t.Errorf("%s\nwant %s", got, text)
 	}

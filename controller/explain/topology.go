@@ -86,7 +86,7 @@ func (l *Line) clearance(w *route.ClearanceWhy) {
 }
 
 func (c *Clearance) String() string {
-	return fmt.Sprintf("circuits carry what %d pairs of racks have after %.4g s, %.3g %% above the bound of %.4g s, which "+
-		"counts one circuit for each pair and the shortest delay for each new one; the first %.4g s are reserved", c.Pairs,
-		c.All.Value, 100*c.Gap, c.All.Bound, c.Reserved)
+	return fmt.Sprintf("circuits carry what %d pairs of racks have after %.4g s, %.3g %% above the bound of %.4g s, "+
+		"which counts one circuit for each pair and the shortest delay for each new one; the first %.4g s are reserved",
+		c.Pairs, c.All.Value, 100*c.Gap, c.All.Bound, c.Reserved)
 }

@@ -151,7 +151,8 @@ func TestClearWholeNothing(t *testing.T) {
 		if tc.pods > 0 {
 			m[0][1] = time.Second
 		}
-		if turns, c := ClearWhole(m, switchesLike(tc.pods, tc.switches, 0), southbound.Never); len(turns) > 0 || c.Value != 0 {
+		turns, c := ClearWhole(m, switchesLike(tc.pods, tc.switches, 0), southbound.Never)
+		if len(turns) > 0 || c.Value != 0 {
 			t.Errorf("%+v: %v, %+v", tc, turns, c)
 		}
 	}

@@ -61,8 +61,8 @@ func (x *Parallel) Fill(v *controller.View, _ []controller.Event, p *controller.
 	}
 }
 
-// heedCircuits leaves pairs of slices to their own circuits, which need not be there yet, and has circuits that are being
-// moved carry when that is over.
+// heedCircuits leaves pairs of slices to their own circuits, which need not be there yet, and has circuits that are
+// being moved carry when that is over.
 func heedCircuits(v *controller.View, m schedule.Matrix) {
 	racks := southbound.Port(v.Fabric.Racks)
 	for i := range v.Reserved {

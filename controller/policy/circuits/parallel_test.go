@@ -124,8 +124,8 @@ func TestParallelCutsOff(t *testing.T) {
 	}
 }
 
-// TestParallelRounds: where circuits carry all, a pair gets up to an eighth of a delay more than it needs, and of a delay
-// of 1 ns no less than it needs.
+// TestParallelRounds: where circuits carry all, a pair gets up to an eighth of a delay more than it needs, and of a
+// delay of 1 ns no less than it needs.
 func TestParallelRounds(t *testing.T) {
 	for delta, want := range map[time.Duration]time.Duration{
 		10 * time.Millisecond: 10*time.Millisecond + 2500*time.Microsecond, 1: 1 + 2*time.Millisecond + 8} {
@@ -139,9 +139,9 @@ func TestParallelRounds(t *testing.T) {
 	}
 }
 
-// TestParallelLaws: on random fabrics with slices that are lit and not, dark ports, delays that differ and circuits that
-// nobody has any more, no port has two circuits at once, no pair has two switches, and what is reserved is of no slice
-// and lit. A pair that has nothing waits for one of its ports at each switch that could join it.
+// TestParallelLaws: on random fabrics with slices that are lit and not, dark ports, delays that differ and circuits
+// that nobody has any more, no port has two circuits at once, no pair has two switches, and what is reserved is of no
+// slice and lit. A pair that has nothing waits for one of its ports at each switch that could join it.
 func TestParallelLaws(t *testing.T) {
 	for seed := range uint64(tries.Of(200, 4000)) {
 		rng := rand.New(rand.NewPCG(seed, 12))
