@@ -80,7 +80,7 @@ func (t *tree) hash(path, name string) error {
 func (t *tree) folder(info fs.FileInfo, path, name string) error {
 	var at inode
 	if is, ok := info.Sys().(*syscall.Stat_t); ok {
-		at = inode{uint64(is.Dev), is.Ino}
+		at = inode{is.Dev, is.Ino}
 	}
 	if first, seen := t.seen[at]; seen {
 		fmt.Fprintf(t.to, "%q is %q\n", name, first)
