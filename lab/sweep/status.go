@@ -71,7 +71,7 @@ func (s Status) String() string {
 	case !s.Running && s.Made == s.Runs:
 		return text + ": it is done"
 	case !s.Running:
-		return text + "; nobody is at it: " + goesOn + " goes on"
+		return text + "; no process is at work: " + goesOn + " goes on"
 	case s.Rate == 0:
 		return fmt.Sprintf("%s; process %d on %s is at it", text, s.Process, s.Host)
 	}

@@ -39,7 +39,7 @@ func TestParallelByHand(t *testing.T) {
 	}
 }
 
-// TestParallelGoesOn: a circuit that is there goes on at its switch without a delay, whoever is planned before.
+// TestParallelGoesOn: a circuit that is there goes on at its switch without a delay, even where others are planned before.
 func TestParallelGoesOn(t *testing.T) {
 	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 30, {0, 2}: 80, {3, 1}: 70})
 	v.Circuits[4] = controller.CircuitView{Out: 5, Phase: controller.InService}
@@ -140,7 +140,7 @@ func TestParallelRounds(t *testing.T) {
 }
 
 // TestParallelLaws: on random fabrics with slices that are lit and not, dark ports, delays that differ and circuits
-// that nobody has any more, no port has two circuits at once, no pair has two switches, and what is reserved is of no
+// without reservations, no port has two circuits at once, no pair has two switches, and what is reserved is of no
 // slice and lit. A pair that has nothing waits for one of its ports at each switch that could join it.
 func TestParallelLaws(t *testing.T) {
 	for seed := range uint64(tries.Of(200, 4000)) {
@@ -182,13 +182,7 @@ func TestParallelLaws(t *testing.T) {
 // randomOCSes is a view of racks under some OCSes, with demand between some of them.
 func randomOCSes(t *testing.T, rng *rand.Rand) *controller.View {
 	racks, ocses := 3+rng.IntN(6), 1+rng.IntN(4)
-	ms := map[[2]southbound.HostID]int{}
-	for range 1 + rng.IntN(3*racks) {
-		if a, b := rng.IntN(racks), rng.IntN(racks); a != b {
-			ms[[2]southbound.HostID{southbound.HostID(a), southbound.HostID(b)}] = 20 + rng.IntN(900)
-		}
-	}
-	v := underOCSes(t, racks, ocses, ms)
+	v := underOCSes(t, racks, ocses, randomDemand(rng, racks, 900))
 	litAtRandom(v, rng)
 	for range rng.IntN(3) {
 		reserveSlice(v, southbound.Port(rng.IntN(racks*ocses)), southbound.Port(rng.IntN(racks)))

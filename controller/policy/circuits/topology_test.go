@@ -155,19 +155,24 @@ func TestTopologyRelights(t *testing.T) {
 	}
 }
 
-// TestTopologyLaws: on random fabrics with slices, dark ports and circuits that nobody has any more, what is reserved
+// randomDemand returns 20 ms and more, by up to most, that some pairs of racks have for each other.
+func randomDemand(rng *rand.Rand, racks, most int) map[[2]southbound.HostID]int {
+	ms := map[[2]southbound.HostID]int{}
+	for range 1 + rng.IntN(3*racks) {
+		if a, b := rng.IntN(racks), rng.IntN(racks); a != b {
+			ms[[2]southbound.HostID{southbound.HostID(a), southbound.HostID(b)}] = 20 + rng.IntN(most)
+		}
+	}
+	return ms
+}
+
+// TestTopologyLaws: on random fabrics with slices, dark ports and circuits without reservations, what is reserved
 // is on ports that are lit and of no slice, and decisions come to rest.
 func TestTopologyLaws(t *testing.T) {
 	for seed := range uint64(tries.Of(300, 5000)) {
 		rng := rand.New(rand.NewPCG(seed, 9))
 		racks, ocses := 3+rng.IntN(6), 1+rng.IntN(4)
-		ms := map[[2]southbound.HostID]int{}
-		for range 1 + rng.IntN(3*racks) {
-			if a, b := rng.IntN(racks), rng.IntN(racks); a != b {
-				ms[[2]southbound.HostID{southbound.HostID(a), southbound.HostID(b)}] = 20 + rng.IntN(500)
-			}
-		}
-		v := underOCSes(t, racks, ocses, ms)
+		v := underOCSes(t, racks, ocses, randomDemand(rng, racks, 500))
 		litAtRandom(v, rng)
 		for range rng.IntN(4) {
 			if q := southbound.Port(rng.IntN(racks * ocses)); v.Circuits[q].Out == southbound.NoPort &&

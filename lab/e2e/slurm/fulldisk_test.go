@@ -34,7 +34,7 @@ cp -r full/reports reports`
 	}
 	for _, want := range []string{
 		"no space left on device\nhint: the disk is full: free some space and start the same sweep again",
-		"of 32 runs made; nobody is at it: lightloom sweep study.yaml --results full goes on",
+		"of 32 runs made; no process is at work: lightloom sweep study.yaml --results full goes on",
 		"32 runs of 2 replays, 32 to make",
 	} {
 		if !strings.Contains(string(out), want) {
