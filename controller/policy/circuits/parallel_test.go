@@ -39,7 +39,7 @@ func TestParallelByHand(t *testing.T) {
 	}
 }
 
-// TestParallelGoesOn: a circuit that is there goes on at its switch without a delay, even where others are planned before.
+// TestParallelGoesOn: a circuit that is there goes on without a delay, even where others are planned before.
 func TestParallelGoesOn(t *testing.T) {
 	v := underOCSes(t, 4, 2, map[[2]southbound.HostID]int{{0, 1}: 30, {0, 2}: 80, {3, 1}: 70})
 	v.Circuits[4] = controller.CircuitView{Out: 5, Phase: controller.InService}
