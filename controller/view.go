@@ -130,6 +130,8 @@ type Partial struct {
 	Tasks       []TaskState
 	Waits       []bool  // by stage: edges into it have not delivered
 	PolicyState []int32 // what the policy left with the job's last placement that had one
+	// Changes grows with every change to the job's tasks, as Pace.TaskChanges does; 0: nobody counts.
+	Changes uint64 `json:"-"`
 }
 
 // TaskState is where a task runs and how far it is.

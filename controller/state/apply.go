@@ -24,7 +24,7 @@ func (s *State) Apply(e *Entry) error {
 		return fmt.Errorf("apply %v at %v: %w", e.Kind, e.At, err)
 	}
 	if s.changesTasks(e) {
-		s.taskChanges++
+		s.countTaskChange(e)
 	}
 	s.d.At = max(s.d.At, e.At)
 	return nil
@@ -33,6 +33,17 @@ func (s *State) Apply(e *Entry) error {
 // TaskChanges grows with every change to jobs, their tasks, slots and lost hosts, and is above 0. It is not replicated.
 func (s *State) TaskChanges() uint64 { return s.taskChanges }
 
+// countTaskChange counts an entry that has been applied, and notes which job's tasks it can have changed.
+func (s *State) countTaskChange(e *Entry) {
+	s.taskChanges++
+	switch j := s.jobOf(e); {
+	case j != nil:
+		j.changes = s.taskChanges
+	case e.Kind != JobAccepted:
+		s.allChanged = s.taskChanges
+	}
+}
+
 // changesTasks reports whether an entry that has been applied can have changed jobs, tasks, slots or lost hosts, and
 // not circuits, routes and bytes alone.
 func (s *State) changesTasks(e *Entry) bool {
@@ -40,7 +51,10 @@ func (s *State) changesTasks(e *Entry) bool {
 	case Routed, Withdrawn, CircuitReserved, CircuitReservationBegun, CircuitReservationEnded, CircuitIntended,
 		CircuitSettled, CircuitDropped, Planned, BandwidthReserved, BandwidthReleased, AdmissionDecided:
 		return false
-	case CoflowStarted, HostFlowEnded:
+	case CoflowStarted:
+		c := s.Coflow(e.Coflow)
+		return c == nil || c.Ended != Unset
+	case HostFlowEnded:
 		c := s.Coflow(e.Coflow)
 		return c == nil || c.Block || c.Ended != Unset
 	}

@@ -83,7 +83,6 @@ func (s *State) layOutReads(c *Coflow, hosts []southbound.HostID) {
 
 // arrived lets the tasks begin whose blocks a row has brought.
 func (s *State) arrived(j *Job, c *Coflow, row int) {
-	c.Pairs = slices.Clone(c.Pairs) // a Frozen can share it
 	c.Pairs = slices.DeleteFunc(c.Pairs, func(p controller.Flow) bool {
 		if p.Src != c.Columns.Src[row] || j.Hosts[p.Dst] != c.Columns.Dst[row] {
 			return false

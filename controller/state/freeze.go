@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"lightloom/controller"
-	"lightloom/southbound"
 )
 
 // Frozen is the state as it stood when Freeze was called. It never changes, so that any goroutine can
@@ -65,23 +64,10 @@ func (s *State) copyOnWrite(e *Entry) {
 	if s.frozen == 0 {
 		return
 	}
+	if j := s.jobOf(e); j != nil {
+		s.own(j.ID)
+	}
 	switch e.Kind {
-	case Placed:
-		s.own(e.Placement.Job)
-	case Routed:
-		s.ownCoflow(e.Routing.Coflow)
-	case StageStarted, JobCancelled:
-		s.own(e.JobID)
-	case CoflowStarted, HostFlowEnded, AdmissionDecided:
-		s.ownCoflow(e.Coflow)
-	case TaskResized:
-		if j, _ := s.Task(e.Resize.Task); j != nil {
-			s.own(j.ID)
-		}
-	case TaskEnded:
-		if j, _ := s.Task(e.Task); j != nil {
-			s.own(j.ID)
-		}
 	case HostSeen:
 		for _, j := range s.d.Jobs {
 			if j.Ended == Unset {
@@ -95,10 +81,30 @@ func (s *State) copyOnWrite(e *Entry) {
 	}
 }
 
-func (s *State) ownCoflow(id southbound.CoflowID) {
-	if c, err := s.coflow(id); err == nil {
-		s.own(c.Job)
+// jobOf returns the one job whose tasks and coflows an entry can change; nil where there is none, or are many.
+func (s *State) jobOf(e *Entry) (j *Job) {
+	coflow := e.Coflow
+	switch e.Kind {
+	case Placed:
+		return s.Job(e.Placement.Job)
+	case StageStarted, JobCancelled:
+		return s.Job(e.JobID)
+	case TaskResized:
+		j, _ = s.Task(e.Resize.Task)
+		return j
+	case TaskEnded:
+		j, _ = s.Task(e.Task)
+		return j
+	case Routed:
+		coflow = e.Routing.Coflow
+	case CoflowStarted, HostFlowEnded, AdmissionDecided:
+	default:
+		return nil
 	}
+	if c, err := s.coflow(coflow); err == nil {
+		return s.Job(c.Job)
+	}
+	return nil
 }
 
 // own replaces a job that a Frozen shares by a copy, with its tasks and coflows.
@@ -119,7 +125,7 @@ func (s *State) own(id controller.JobID) {
 	for _, k := range coflowsOf(&j) {
 		at, _ := s.d.coflowAt(k)
 		c := *s.d.Coflows[at]
-		c.Tag, c.Done, c.byDst = slices.Clone(c.Tag), slices.Clone(c.Done), byDst{}
+		c.Tag, c.Done, c.Pairs, c.byDst = slices.Clone(c.Tag), slices.Clone(c.Done), slices.Clone(c.Pairs), byDst{}
 		s.d.Coflows[at] = &c
 	}
 }

@@ -254,16 +254,27 @@ func (s *State) viewEvicted(v *controller.View) {
 	}
 }
 
+// changesOf is TaskChanges when an entry last can have changed a job's tasks; 0: not known, nor before this state was
+// read from a snapshot.
+func (s *State) changesOf(j *Job) uint64 {
+	if j.changes == 0 {
+		return 0
+	}
+	return max(j.changes, s.allChanged)
+}
+
 // viewPartial lists the incremental jobs.
 func (s *State) viewPartial(v *controller.View) {
 	v.Partial = v.Partial[:0]
 	for _, id := range s.partly {
-		j := s.Job(id)
-		p := controller.Partial{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.TasksOf(j),
-			Waits: make([]bool, len(j.Stages)), PolicyState: j.PolicyState}
-		for k := range p.Waits {
-			p.Waits[k] = j.Stages[k].Waits > 0
+		j, n := s.Job(id), len(v.Partial)
+		v.Partial = slices.Grow(v.Partial, 1)[:n+1]
+		p := &v.Partial[n]
+		waits := slices.Grow(p.Waits[:0], len(j.Stages))[:len(j.Stages)] // there are many jobs, at each decision
+		for k := range waits {
+			waits[k] = j.Stages[k].Waits > 0
 		}
-		v.Partial = append(v.Partial, p)
+		*p = controller.Partial{Job: &j.Job, Hosts: j.Hosts, Tasks: s.d.TasksOf(j), Waits: waits,
+			PolicyState: j.PolicyState, Changes: s.changesOf(j)}
 	}
 }

@@ -37,9 +37,10 @@ type Job struct {
 
 	Leaves time.Duration `json:"leaves_ns,omitempty"` // when it may leave the state; see Keep
 
-	left   bool   // it is being taken out
-	frozen uint64 // State.frozen when this copy was made
-	sum    *sum   // nil before the first Freeze
+	left    bool   // it is being taken out
+	frozen  uint64 // State.frozen when this copy was made
+	sum     *sum   // nil before the first Freeze
+	changes uint64 // State.taskChanges when an entry last can have changed its tasks; 0: none has since a restore
 }
 
 // Stage is how far a stage is.
@@ -208,6 +209,7 @@ type published struct {
 	counts      atomic.Pointer[Counts]
 	observe     func(*Entry) // nil: nobody is told
 	taskChanges uint64
+	allChanged  uint64 // taskChanges when an entry last can have changed tasks of any job
 }
 
 // unplaced are the jobs that have not been placed, sorted.

@@ -76,8 +76,9 @@ func (w *walk) step() {
 	var before [32]byte
 	look := w.r.IntN(8) == 0 // a digest costs more than everything else here
 	var seen string
+	var tasks map[uint64]string
 	if look {
-		before, seen = w.s.Digest(), w.placing()
+		before, seen, tasks = w.s.Digest(), w.placing(), w.changed(look)
 	}
 	counted := w.s.TaskChanges()
 	var sized pathmap.Bytes
@@ -100,6 +101,11 @@ func (w *walk) step() {
 	if look && w.s.TaskChanges() == counted && w.placing() != seen {
 		w.t.Fatalf("seed %d: %v changes what tasks are placed by, and is not counted:\n%s\n%s", w.seed, e.Kind, seen,
 			w.placing())
+	}
+	for changes, now := range w.changed(look) {
+		if was, seen := tasks[changes]; seen && was != now {
+			w.t.Fatalf("seed %d: %v changes tasks of a job, and is not counted for it:\n%s\n%s", w.seed, e.Kind, was, now)
+		}
 	}
 	switch e.Kind {
 	case state.JobAccepted:
@@ -142,6 +148,23 @@ func (w *walk) placing() string {
 	for i := range v.Partial {
 		p := &v.Partial[i]
 		out += fmt.Sprintf("partial %d %v %+v %v %v\n", p.Job.ID, p.Hosts, p.Tasks, p.Waits, p.PolicyState)
+	}
+	return out
+}
+
+// changed writes down the hosts and tasks of the jobs that have begun to be placed, by when they last changed; nothing
+// where nobody looks.
+func (w *walk) changed(look bool) map[uint64]string {
+	out := map[uint64]string{}
+	if !look {
+		return out
+	}
+	var v controller.View
+	w.s.FillView(&v, nil)
+	for i := range v.Partial {
+		if p := &v.Partial[i]; p.Changes > 0 {
+			out[uint64(p.Job.ID)<<32|p.Changes] = fmt.Sprintf("job %d: %v %+v", p.Job.ID, p.Hosts, p.Tasks)
+		}
 	}
 	return out
 }

@@ -15,8 +15,9 @@ type rankedShares struct {
 	of    linkDemand
 	fair  propfair.Solver
 	room  []float64 // by link
-	ranks [][]int   // by priority: the classes that can send
-	at    []int     // the classes of the priority that is being solved for
+	all   []rankedClass
+	ranks [][]int // by priority: the classes that can send
+	at    []int   // the classes of the priority that is being solved for
 	rates []float64
 }
 
@@ -40,7 +41,7 @@ func (r *rankedShares) Solve(capacity []float64, highest uint8, n int,
 	r.sort(highest, n, class)
 	for p := int(highest); p >= 0; p-- {
 		if len(r.ranks[p]) > 0 {
-			r.solve(capacity, r.ranks[p], class)
+			r.solve(capacity, r.ranks[p])
 		}
 	}
 	return r.rates
@@ -52,23 +53,31 @@ func (r *rankedShares) sort(highest uint8, n int, class func(i int) rankedClass)
 	for p := range r.ranks {
 		r.ranks[p] = r.ranks[p][:0]
 	}
+	r.all = slices.Grow(r.all[:0], n)[:n]
 	for i := range n {
-		if c := class(i); c.Flows > 0 && c.Priority <= highest {
+		c := class(i)
+		if r.all[i] = c; c.Flows > 0 && c.Priority <= highest {
 			r.ranks[c.Priority] = append(r.ranks[c.Priority], i)
 		}
 	}
 }
 
 // solve shares what is left among the classes of one priority, and takes it.
-func (r *rankedShares) solve(capacity []float64, rank []int, class func(i int) rankedClass) {
+func (r *rankedShares) solve(capacity []float64, rank []int) {
 	r.at, r.of.Classes = r.at[:0], r.of.Classes[:0]
+next:
 	for _, i := range rank {
-		c := class(i)
-		if slices.ContainsFunc(c.Links, func(l pathmap.LinkID) bool { return r.room[l] <= takenShare*capacity[l] }) {
-			continue
+		c := &r.all[i]
+		for _, l := range c.Links {
+			if r.room[l] <= takenShare*capacity[l] {
+				continue next
+			}
 		}
 		r.at = append(r.at, i)
 		r.of.Add(c.Links, c.Flows, unbounded)
+	}
+	if len(r.at) == 0 {
+		return
 	}
 	solve := r.of.solver.Solve
 	if r.Proportional {

@@ -25,6 +25,7 @@ type Corral struct {
 
 	cache blockCache
 	last  fruitless
+	jobs  jobMemory
 }
 
 // Wants implements the part's list of events.
@@ -32,7 +33,7 @@ func (*Corral) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (c *Corral) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(incremental(v, p, &c.last, c.data, (*slotAllocator).corral), p)
+	spread(incremental(v, p, &c.jobs, &c.last, c.data, (*slotAllocator).corral), p)
 }
 
 // data gives a planned job one copy of each block on its racks, and the others anywhere.

@@ -78,8 +78,8 @@ func busy(t *testing.T, running [4]int) *slotAllocator {
 			tasks[i] = controller.TaskState{Host: controller.NoHost, Started: -1, Ended: -1}
 		}
 	}
-	v.Partial = []controller.Partial{{Job: job, Hosts: hosts, Tasks: tasks}}
-	y := newSlotAllocator(v)
+	v.Partial = []controller.Partial{{Job: job, Hosts: hosts, Tasks: tasks, Waits: make([]bool, 1)}}
+	y := newSlotAllocator(v, nil)
 	if y == nil {
 		t.Fatal("no work")
 	}

@@ -34,6 +34,7 @@ type CoScheduler struct {
 
 	cache blockCache
 	last  fruitless
+	jobs  jobMemory
 }
 
 // Wants implements the part's list of events.
@@ -41,8 +42,8 @@ func (*CoScheduler) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), plans: map[controller.JobID]*planned{}}
-	rest := incremental(v, p, &c.last, k.data, func(y *slotAllocator) {
+	k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v)}
+	rest := incremental(v, p, &c.jobs, &c.last, k.data, func(y *slotAllocator) {
 		k.slotAllocator = y
 		y.serve(k.next)
 	})
@@ -61,7 +62,6 @@ type schedulingPass struct {
 	*CoScheduler
 	*slotAllocator
 	cluster guideline.Cluster
-	plans   map[controller.JobID]*planned
 	coming  guideline.Releases // of slots; made when first asked for
 }
 
@@ -103,36 +103,54 @@ func (k *schedulingPass) data(y *slotAllocator, w *work) []southbound.RackID {
 
 // planned is what is known of a job in this decision.
 type planned struct {
-	heavy   bool  // it is shuffle-heavy, as far as is known
-	racks   int   // R_map
-	used    []int // maps by rack
+	guided
 	left    []int // reduces that the best schedule has left for a rack
 	settled bool  // best has been looked for
 	full    bool  // no slot is left that the guideline of its maps allows: slots only go
 }
 
+// guided is what the tasks of a job that have begun say of the others.
+type guided struct {
+	cluster guideline.Cluster
+	heavy   bool  // it is shuffle-heavy, as far as is known
+	racks   int   // R_map
+	used    []int // maps by rack
+}
+
 // plan looks at a job once in a decision.
 func (k *schedulingPass) plan(w *work) *planned {
-	if p := k.plans[w.job.ID]; p != nil {
-		return p
+	if w.plan == nil {
+		g := k.known(w)
+		g.used = slices.Clone(g.used) // the job's next maps count, too
+		w.plan = &planned{guided: g}
 	}
-	p := &planned{used: make([]int, k.v.Fabric.Racks)}
-	k.plans[w.job.ID] = p
+	return w.plan
+}
+
+// known is what the tasks of a job say that had hosts before this decision.
+func (k *schedulingPass) known(w *work) guided {
+	g := guided{cluster: k.cluster, used: make([]int, k.v.Fabric.Racks)}
 	if !k.guided(k.v) {
-		return p
+		return g
 	}
-	p.racks, p.heavy = k.sized(w)
+	if known := w.totals.guide; known != nil && known.cluster == k.cluster {
+		return *known
+	}
+	g.racks, g.heavy = k.sized(w)
 	for s := range w.open {
 		if !w.source(s) {
 			continue
 		}
 		for i := w.first[s]; i < w.first[s+1] && w.hosts != nil; i++ {
 			if h := w.hosts[i]; h != controller.NoHost {
-				p.used[k.v.Fabric.HostRack[h]]++
+				g.used[k.v.Fabric.HostRack[h]]++
 			}
 		}
 	}
-	return p
+	if !w.lost { // else some are read anew from hosts that are drawn in each decision
+		w.totals.guide = &g
+	}
+	return g
 }
 
 // sized returns R_map of a job and whether it is shuffle-heavy: by its prediction, by the ratio that its maps show, or

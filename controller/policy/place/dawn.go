@@ -35,7 +35,12 @@ type Dawn struct {
 	Alone bool
 
 	cache blockCache
+	jobs  jobMemory
 	tell  route.Explainer
+
+	last  fruitless     // it did not read the load of links, and holds until the instant of until
+	wake  time.Duration // of the last decision, when its next stage has waited long enough; 0: none
+	until time.Duration
 }
 
 // SaturatedAbove is the threshold where none is given. The document does not say its own.
@@ -49,14 +54,19 @@ func (d *Dawn) Tell(to route.Explainer) { d.tell = to }
 
 // Fill places jobs.
 func (d *Dawn) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	load := Load(v)
-	n := &dawnPass{d: d, v: v, load: load, saturated: load > cmp.Or(d.Threshold, SaturatedAbove)}
+	n := &dawnPass{d: d, v: v}
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return d.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	v = incremental(v, p, nil, data, n.serve)
-	if n.wake > v.Now {
-		p.Wake = min(p.Wake, n.wake)
+	if !d.last.holds(v) || v.Now >= d.until {
+		d.last, d.wake = fruitless{}, 0
+	}
+	v = incremental(v, p, &d.jobs, &d.last, data, n.serve)
+	if n.looked {
+		d.wake, d.until = n.wake, n.until
+	}
+	if d.wake > v.Now {
+		p.Wake = min(p.Wake, d.wake)
 	}
 	v = reschedule(v, p, leastLoaded(v))
 	fillFree(v, p, n.gang)
@@ -66,10 +76,22 @@ func (d *Dawn) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 type dawnPass struct {
 	d         *Dawn
 	v         *controller.View
+	read      bool // load and saturated are known
 	load      float64
 	saturated bool
+	looked    bool          // at stages
 	wake      time.Duration // when the next stage has waited long enough; 0: none
+	until     time.Duration // when stages can be taken in another order, or on other racks
 	works     []*work       // with what this decision has placed so far; nil before
+}
+
+// crowded reports whether the network is saturated. What links carry is summed only where a choice rests on it.
+func (n *dawnPass) crowded() bool {
+	if !n.read {
+		n.read, n.load = true, Load(n.v)
+		n.saturated = n.load > cmp.Or(n.d.Threshold, SaturatedAbove)
+	}
+	return n.saturated
 }
 
 // aim is a stage that could be placed, and where it should be.
@@ -152,9 +174,12 @@ func needsOf(v *controller.View, j *controller.Job, stage int, hosts []southboun
 		input := j.Stages[stage].Tasks[t-first].Input
 		n.total += input
 		const copies = guideline.Replicas
-		for r := range n.rack {
-			if input > 0 && len(blocks) >= copies*(t+1) &&
-				slices.Contains(blocks[copies*t:copies*(t+1)], southbound.RackID(r)) {
+		if input == 0 || len(blocks) < copies*(t+1) {
+			continue
+		}
+		racks := blocks[copies*t : copies*(t+1)]
+		for k, r := range racks {
+			if r >= 0 && !slices.Contains(racks[:k], r) {
 				n.rack[r] += input
 			}
 		}
@@ -270,7 +295,7 @@ func (n *dawnPass) choose(j *controller.Job, stage int, data *needs) prefer {
 	}
 	maxR, depR := preferred(data, next)
 	p := prefer{maxR, data.cost(maxR), false}
-	if t := data.cost(depR); len(next) > 0 && (!n.saturated || t == p.traffic) {
+	if t := data.cost(depR); len(next) > 0 && (!n.crowded() || t == p.traffic) {
 		p = prefer{depR, t, true}
 	}
 	return p
@@ -278,12 +303,20 @@ func (n *dawnPass) choose(j *controller.Job, stage int, data *needs) prefer {
 
 // serve is Algorithm 1, once for each rack in turn until no rack takes a stage.
 func (n *dawnPass) serve(y *slotAllocator) {
-	all := n.aims(y)
+	defer func() { y.fleeting, n.until = n.read, min(n.until, cmp.Or(n.wake, southbound.Never)) }()
+	n.looked = true
+	all := n.stages(y)
+	n.until = turn(all, n.v.Now)
+	if y.total() == 0 {
+		n.awaitSlots(all)
+		return
+	}
+	n.weigh(all)
 	n.works = y.works
 	for {
 		all = slices.DeleteFunc(all, func(a *aim) bool { return len(a.tasks) == 0 })
 		aims := all
-		if slices.ContainsFunc(aims, func(a *aim) bool { return n.v.Now-a.since >= Patience }) {
+		if slices.ContainsFunc(aims, n.overdue) {
 			aims = longestWait(aims)
 		}
 		placed := false
@@ -317,21 +350,63 @@ func longestWait(aims []*aim) []*aim {
 	})}
 }
 
-// aims lists the stages that can be placed.
-func (n *dawnPass) aims(y *slotAllocator) []*aim {
+// turn is when the stage that has waited the longest takes slots before all others; Never where one does.
+func turn(aims []*aim, now time.Duration) time.Duration {
+	at := southbound.Never
+	for _, a := range aims {
+		at = min(at, a.since+Patience)
+	}
+	if at <= now {
+		return southbound.Never
+	}
+	return at
+}
+
+// awaitSlots notes when the next stage will have waited for Delay, where no slot is free.
+func (n *dawnPass) awaitSlots(aims []*aim) {
+	if n.d.Strict || slices.ContainsFunc(aims, n.overdue) {
+		return
+	}
+	for _, a := range aims {
+		n.awaits(a)
+	}
+}
+
+// overdue reports whether no other stage may take slots before one.
+func (n *dawnPass) overdue(a *aim) bool { return n.v.Now-a.since >= Patience }
+
+// awaits reports whether a stage has not waited for Delay yet, and notes when it will have.
+func (n *dawnPass) awaits(a *aim) bool {
+	due := a.since + Delay
+	if due <= n.v.Now {
+		return false
+	}
+	if n.wake == 0 || due < n.wake {
+		n.wake = due
+	}
+	return true
+}
+
+// stages lists those that can be placed, and since when.
+func (n *dawnPass) stages(y *slotAllocator) []*aim {
 	var out []*aim
 	for _, w := range y.works {
 		for s := range w.open {
-			if w.open[s] == 0 || !w.parentsEnded(s) {
-				continue
+			if w.open[s] > 0 && w.parentsEnded(s) {
+				out = append(out, &aim{w: w, stage: s, since: w.readable(s)})
 			}
-			a := &aim{w: w, stage: s, tasks: w.without(s, w.size(s)), since: w.readable(s)}
-			a.needs = needsOf(n.v, w.job, s, w.hosts, w.blocks)
-			a.prefer = n.choose(w.job, s, &a.needs)
-			out = append(out, a)
 		}
 	}
 	return out
+}
+
+// weigh finds the tasks of stages, what they read and where they should be.
+func (n *dawnPass) weigh(aims []*aim) {
+	for _, a := range aims {
+		a.tasks = a.w.without(a.stage, a.w.size(a.stage))
+		a.needs = needsOf(n.v, a.w.job, a.stage, a.w.hosts, a.w.blocks)
+		a.prefer = n.choose(a.w.job, a.stage, &a.needs)
+	}
 }
 
 // readable is since when a stage could be placed.
@@ -376,7 +451,7 @@ func (n *dawnPass) pick(y *slotAllocator, aims []*aim, rack int) *aim {
 // while the network is saturated and most first otherwise, then by job.
 func (n *dawnPass) before(a, b *aim, rack int) bool {
 	sign := 1
-	if !n.saturated {
+	if !n.crowded() {
 		sign = -1
 	}
 	return cmp.Or(sign*cmp.Compare(a.traffic, b.traffic),
@@ -451,10 +526,7 @@ func (n *dawnPass) late(y *slotAllocator, aims []*aim) bool {
 		return false
 	}
 	for _, a := range aims {
-		if due := a.since + Delay; due > n.v.Now {
-			if n.wake == 0 || due < n.wake {
-				n.wake = due
-			}
+		if n.awaits(a) {
 			continue
 		}
 		if all := byNeed(&a.needs, a.rack); n.fits(y, a, all) {
@@ -530,9 +602,10 @@ func (n *dawnPass) explain(a *aim, t int, h southbound.HostID) {
 	if n.d.tell == nil {
 		return
 	}
+	saturated := n.crowded()
 	n.d.tell(n.v, route.Why{Job: a.w.job, Rack: &route.RackWhy{Task: t, Stage: a.stage, Host: h,
 		Preferred: a.rack,
-		Traffic:   a.traffic, ForChildren: a.dep, Load: n.load, Saturated: n.saturated}})
+		Traffic:   a.traffic, ForChildren: a.dep, Load: n.load, Saturated: saturated}})
 }
 
 // gang chooses hosts for a job that is placed whole: stage after stage as if each were placed when it

@@ -76,13 +76,14 @@ func TestDawnReference(t *testing.T) {
 		part := func() filler { return &Dawn{Threshold: threshold, Strict: strict} }
 		c := &cluster{t: t, s: state.New(f), make: part}
 		c.after = func(v *controller.View, _ *controller.Plan) {
-			n := &dawnPass{d: &Dawn{Threshold: threshold}, v: v, load: Load(v)}
-			n.saturated = n.load > threshold
-			y := newSlotAllocator(v)
+			n := &dawnPass{d: &Dawn{Threshold: threshold}, v: v}
+			n.crowded()
+			y := newSlotAllocator(v, nil)
 			if y == nil {
 				return
 			}
-			aims := n.aims(y)
+			aims := n.stages(y)
+			n.weigh(aims)
 			for _, a := range aims {
 				compared++
 				if want := slowPreference(n, a); want != a.prefer {

@@ -171,14 +171,14 @@ func (y *slotAllocator) hadoopJob(w *work) bool {
 // incremental places the tasks of incremental jobs with serve, and returns the view that is left for
 // the others. data returns the racks of a job's blocks. With a memory of the last decision it looks at no job
 // where nothing can have become possible since; nil: it always looks.
-func incremental(v *controller.View, p *controller.Plan, last *fruitless,
+func incremental(v *controller.View, p *controller.Plan, m *jobMemory, last *fruitless,
 	data func(y *slotAllocator, w *work) []southbound.RackID,
 	serve func(y *slotAllocator)) *controller.View {
 	if last.holds(v) {
 		p.Wake = min(p.Wake, last.wake)
 		return rest(v, usable(v.Free))
 	}
-	y := newSlotAllocator(v)
+	y := newSlotAllocator(v, m)
 	if y == nil {
 		return v
 	}

@@ -14,6 +14,7 @@ import (
 type Fair struct {
 	cache blockCache
 	last  fruitless
+	jobs  jobMemory
 }
 
 // Wants implements the part's list of events.
@@ -21,7 +22,7 @@ func (*Fair) Wants() controller.KindSet { return incrementalWants() }
 
 // Fill places jobs.
 func (f *Fair) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	spread(incremental(v, p, &f.last, f.data, (*slotAllocator).fair), p)
+	spread(incremental(v, p, &f.jobs, &f.last, f.data, (*slotAllocator).fair), p)
 }
 
 func (f *Fair) data(y *slotAllocator, w *work) []southbound.RackID {

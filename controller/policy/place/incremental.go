@@ -12,7 +12,10 @@ import (
 // go near their blocks, with equal shares for users, as in Fair. Tasks that receive wait until all
 // their senders have ended. If there is a Finder, as many of them as have slots are then placed at
 // once, because a network policy must see their places together.
-type Incremental struct{ cache blockCache }
+type Incremental struct {
+	cache blockCache
+	jobs  jobMemory
+}
 
 // Finder returns hosts for tasks of one stage of a job, in their order. hosts is by task of the job;
 // that of every task which the stage receives from is known. There are slots enough.
@@ -31,7 +34,7 @@ func (x *Incremental) Fill(v *controller.View, p *controller.Plan, find Finder,
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return x.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	return incremental(v, p, nil, data, func(y *slotAllocator) {
+	return incremental(v, p, &x.jobs, nil, data, func(y *slotAllocator) {
 		y.serve(func(u *user) bool {
 			return slices.ContainsFunc(u.works, func(w *work) bool {
 				return plan != nil && y.planned(w, plan) || y.piece(w, find)

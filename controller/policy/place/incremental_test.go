@@ -538,10 +538,10 @@ func TestGuidedMap(t *testing.T) {
 		for r, n := range tc.free {
 			v.Free[2*r], v.Free[2*r+1] = int32(n/2), int32(n-n/2)
 		}
-		k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: newSlotAllocator(v)}
+		k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: newSlotAllocator(v, nil)}
 		w := k.works[0]
 		w.blocks = tc.copies
-		p := &planned{racks: tc.racks, used: slices.Clone(tc.used)}
+		p := &planned{guided: guided{racks: tc.racks, used: slices.Clone(tc.used)}}
 		got := -1
 		if k.guidedMap(w, p, 0) {
 			if got = int(f.HostRack[w.hosts[0]]); p.used[got] != tc.used[got]+1 {
@@ -585,7 +585,7 @@ func TestSettledScheduleStays(t *testing.T) {
 				Hosts: hosts, Tasks: tasks,
 				Waits: []bool{false, true}, PolicyState: tc.kept}}}
 		c := &CoScheduler{}
-		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v)}
+		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v, nil)}
 		p := &planned{}
 		k.settle(k.works[0], p, 1)
 		if tc.want != nil && (!slices.Equal(p.left, tc.want) || !slices.Equal(k.works[0].policyState, tc.kept)) {
@@ -615,8 +615,8 @@ func TestAnyMap(t *testing.T) {
 		for r, n := range tc.free {
 			v.Free[2*r], v.Free[2*r+1] = int32(n/2), int32(n-n/2)
 		}
-		k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: newSlotAllocator(v)}
-		w, p, got := k.works[0], &planned{used: make([]int, 4)}, -1
+		k := &schedulingPass{CoScheduler: &CoScheduler{}, slotAllocator: newSlotAllocator(v, nil)}
+		w, p, got := k.works[0], &planned{guided: guided{used: make([]int, 4)}}, -1
 		w.blocks = []southbound.RackID{0, 1, 2}
 		if k.anyMap(w, p, 0, 0) {
 			if got = int(f.HostRack[w.hosts[0]]); p.used[got] != 1 {
@@ -655,7 +655,7 @@ func TestHeavyByWhatMapsShow(t *testing.T) {
 			Free: make([]int32, f.Hosts()), Partial: []controller.Partial{{Job: j, Hosts: hosts, Tasks: tasks,
 				Waits: []bool{false, true}}}}
 		c := &CoScheduler{}
-		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v)}
+		k := &schedulingPass{CoScheduler: c, cluster: c.cluster(v), slotAllocator: newSlotAllocator(v, nil)}
 		if _, got := k.sized(k.works[0]); got != tc.want {
 			t.Errorf("a shuffle of %d bytes, %d of 10 maps ended: heavy %v", tc.shuffle, tc.ended, got)
 		}
@@ -684,14 +684,13 @@ func TestLearntOfSources(t *testing.T) {
 		j := mapReduce("a", 0, tc.maps, 2, 0)
 		j.Stages = append(j.Stages, controller.Stage{Name: "last", Tasks: make([]controller.Task, 2)})
 		j.Edges = append([]controller.Edge{shuffle, edge(1, 2, controller.ScatterGather, 1)}, tc.more...)
-		w := &work{job: j, open: []int{tc.maps - tc.ended, 2, 2}, ended: []int{tc.ended, 0, 0},
-			first: []int{0, tc.maps, tc.maps + 2, tc.maps + 4}, tasks: make([]controller.TaskState, tc.maps+4)}
-		for i := range w.tasks {
-			if w.tasks[i].Ended = -1; i < tc.ended {
-				w.tasks[i].Ended = 1
+		p := &controller.Partial{Hosts: make([]southbound.HostID, tc.maps+4), Tasks: make([]controller.TaskState, tc.maps+4)}
+		for i := range p.Tasks {
+			if p.Tasks[i].Ended = -1; i < tc.ended {
+				p.Tasks[i].Ended = 1
 			}
 		}
-		w.findReceivers()
+		w := &work{totals: newTotals(0, j, p), job: j, open: []int{tc.maps - tc.ended, 2, 2}, tasks: p.Tasks}
 		all, sir := (&schedulingPass{}).learnt(w)
 		if all != block*pathmap.Bytes(tc.maps) || sir != tc.want {
 			t.Errorf("%s: of %d bytes %v times as many are left, want %v", tc.name, all, sir, tc.want)
@@ -716,14 +715,14 @@ func TestWithoutData(t *testing.T) {
 		{"that one has failed", []int{0, 1, 0, 0}, 1, []bool{true, false, true, true}, true},
 		{"both have failed", []int{0, 0, 0, 0}, 4, []bool{false, false, true, true}, true},
 	} {
-		w := &work{job: heavyJob(1, 0), first: []int{0, 1}, next: []int{0},
+		w := &work{totals: &totals{first: []int{0, 1}}, job: heavyJob(1, 0), next: []int{0},
 			blocks: slices.Repeat([]southbound.RackID{0, 1, 1}, 1)}
 		k := &schedulingPass{slotAllocator: &slotAllocator{standing: tc.standing}}
-		if got := k.withoutData(w, &planned{racks: tc.racks, used: tc.used}, 0); got != tc.want {
+		if got := k.withoutData(w, &planned{guided: guided{racks: tc.racks, used: tc.used}}, 0); got != tc.want {
 			t.Errorf("%s: astray %v", tc.name, got)
 		}
 		w.hosts = []southbound.HostID{0}
-		if k.withoutData(w, &planned{racks: tc.racks, used: tc.used}, 0) {
+		if k.withoutData(w, &planned{guided: guided{racks: tc.racks, used: tc.used}}, 0) {
 			t.Errorf("%s: no map is left, and it is astray", tc.name)
 		}
 	}

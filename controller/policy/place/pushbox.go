@@ -37,6 +37,7 @@ type Packer struct {
 	cache blockCache
 	// kept only where no slot is free or no task waits; every other decision rests on the load of links, too
 	last   fruitless
+	jobs   jobMemory
 	graphs map[controller.JobID]*graph
 	tell   route.Explainer
 }
@@ -59,7 +60,7 @@ func (k *Packer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return k.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	spread(incremental(v, p, &k.last, data, func(y *slotAllocator) { k.pack(v, y) }), p)
+	spread(incremental(v, p, &k.jobs, &k.last, data, func(y *slotAllocator) { k.pack(v, y) }), p)
 }
 
 // pack is one invocation of the scheduler.
@@ -141,12 +142,8 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 	if w.hosts == nil {
 		j.Hosts = slices.Repeat([]southbound.HostID{controller.NoHost}, w.job.Tasks())
 	}
-	since := w.job.Arrival
-	for i := range w.tasks {
-		if j.Running += w.running(i); w.tasks[i].Started > since && !w.tasks[i].NonLocal {
-			since = w.tasks[i].Started
-		}
-	}
+	since := w.lastLocal
+	j.Running = w.running
 	j.Patient = v.Now-since >= Delay
 	for _, at := range y.recent {
 		if at > since {
@@ -160,14 +157,6 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 		})
 	}
 	return j
-}
-
-// running counts a task that holds a slot.
-func (w *work) running(task int) int {
-	if t := &w.tasks[task]; w.hosts[task] != controller.NoHost && t.Ended < 0 {
-		return 1
-	}
-	return 0
 }
 
 // compute returns how long the tasks of a stage compute, with what they read beside the network.
@@ -456,7 +445,7 @@ func (k *Packer) flows(v *controller.View, c *controller.CoflowView, m []pushbox
 func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Machine) {
 	for s := range w.open {
 		n := w.size(s)
-		if g.reads[s] {
+		if g.reads[s] && w.reading > 0 {
 			w.readers(s, m)
 		}
 		if !g.follows[s] || w.open[s] == n || w.ended[s] == n {

@@ -13,11 +13,12 @@ import (
 // slotAllocator is what the placement of incremental jobs works on for the length of one decision: the
 // slots that are left, and the jobs with their users.
 type slotAllocator struct {
-	v     *controller.View
-	free  []int32 // slots, by host
-	rack  []int32 // slots, by rack
-	works []*work // by id
-	users []*user // by name
+	v      *controller.View
+	memory *jobMemory
+	free   []int32 // slots, by host
+	rack   []int32 // slots, by rack
+	works  []*work // by id
+	users  []*user // by name
 
 	receiving int // tasks of all stages that receive and have begun to take slots, but not to run
 	slots     int // of the whole fabric that is alive
@@ -45,32 +46,28 @@ type user struct {
 
 // work is an incremental job with what this decision has placed of it so far.
 type work struct {
+	*totals
 	job         *controller.Job
 	user        *user
 	hosts       []southbound.HostID    // by task; ours once own is set
 	tasks       []controller.TaskState // by task; nil before any is placed
 	waits       []bool                 // by stage
-	receiver    []bool                 // by stage: it receives from others of the job
-	behind      []bool                 // by stage: not all tasks that it receives from have ended
 	own         bool
-	first       []int // by stage: its first task, and one more
 	next        []int // by stage: no task before it is without a host
 	open        []int // by stage: tasks without a host
-	ended       []int // by stage
 	begun       bool  // its receiving stages have been counted among the receiving
 	policyState []int32
 	kept        bool // memo stands in the state
 	far         []int32
 	blocks      []southbound.RackID // guideline.Replicas of each task; nil until asked for
+	plan        *planned            // of the CoScheduler; nil before it asks
 	away        bool                // no slot is left in a rack with data of a task without a host: slots only go
 	last        time.Duration       // when a task of it last began, or it arrived
-	latest      time.Duration       // when a task of it last began; 0 before one has
-	lost        bool                // a task that has ended has no host
 }
 
 // newSlotAllocator looks at the incremental jobs of a view; nil where there is none.
-func newSlotAllocator(v *controller.View) *slotAllocator {
-	y := &slotAllocator{v: v}
+func newSlotAllocator(v *controller.View, m *jobMemory) *slotAllocator {
+	y := &slotAllocator{v: v, memory: m}
 	for i := range v.Partial {
 		y.add(v.Partial[i].Job, &v.Partial[i])
 	}
@@ -100,46 +97,28 @@ func newSlotAllocator(v *controller.View) *slotAllocator {
 }
 
 func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
+	t := y.memory.of(y.v, j, p)
 	n := len(j.Stages)
-	room := make([]int, 4*n+1) // one allocation for all, as there are many jobs
-	w := &work{job: j, next: room[:n:n], open: room[n : 2*n : 2*n], ended: room[2*n : 3*n : 3*n],
-		first: room[3*n:],
-		last:  j.Arrival, waits: make([]bool, n)}
-	for k := range j.Stages {
-		w.first[k+1] = w.first[k] + len(j.Stages[k].Tasks)
-		w.next[k] = w.first[k]
-		w.open[k] = len(j.Stages[k].Tasks)
-	}
-	defer w.findReceivers()
+	room := make([]int, 2*n)
+	w := &work{totals: t, job: j, next: room[:n:n], open: room[n:], last: t.lastBegun}
+	copy(w.next, t.first)
+	copy(w.open, t.unplaced)
+	y.works = append(y.works, w)
 	if p == nil {
+		w.waits = make([]bool, n)
 		for i := range j.Edges {
 			if e := &j.Edges[i]; e.FollowsTasks() {
 				w.waits[e.To] = true
 			}
 		}
-		y.works = append(y.works, w)
 		return
 	}
-	w.hosts, w.tasks, w.policyState, w.kept = p.Hosts, p.Tasks, p.PolicyState, p.PolicyState != nil
-	copy(w.waits, p.Waits)
-	for k := range j.Stages {
-		for i := w.first[k]; i < w.first[k+1]; i++ {
-			t := &p.Tasks[i]
-			w.latest = max(w.latest, t.Begun())
-			if t.Host != controller.NoHost {
-				w.open[k]--
-				w.last = max(w.last, t.Begun())
-			}
-			if t.Ended >= 0 {
-				w.ended[k]++
-				w.lost = w.lost || t.Host == controller.NoHost
-				if t.Ended > y.v.Now-Delay {
-					y.recent = append(y.recent, t.Ended)
-				}
-			}
+	w.hosts, w.tasks, w.policyState, w.kept, w.waits = p.Hosts, p.Tasks, p.PolicyState, p.PolicyState != nil, p.Waits
+	for _, at := range t.ends {
+		if at > y.v.Now-Delay {
+			y.recent = append(y.recent, at)
 		}
 	}
-	y.works = append(y.works, w)
 }
 
 // reread chooses where the output of ended tasks is read from whose host is lost: it takes no slot
@@ -189,19 +168,6 @@ func (w *work) receivers() int {
 		}
 	}
 	return n
-}
-
-// findReceivers finds what each stage receives from.
-func (w *work) findReceivers() {
-	n := len(w.job.Stages)
-	both := make([]bool, 2*n)
-	w.receiver, w.behind = both[:n:n], both[n:]
-	for i := range w.job.Edges {
-		if e := &w.job.Edges[i]; e.Kind != controller.Fixed {
-			w.receiver[e.To] = true
-			w.behind[e.To] = w.behind[e.To] || w.ended[e.From] < w.size(e.From)
-		}
-	}
 }
 
 // parentsEnded reports whether all tasks that a stage receives from have ended.
@@ -333,7 +299,7 @@ func usable(free []int32) []int32 {
 func (y *slotAllocator) serve(next func(u *user) bool) {
 	waiting := slices.Clone(y.users)
 	scarce := y.total() < len(waiting)
-	for len(waiting) > 0 {
+	for len(waiting) > 0 && y.total() > 0 {
 		least := 0
 		for i, u := range waiting {
 			if x := waiting[least]; u.running < x.running || scarce && u.running == x.running && u.last < x.last {

@@ -95,6 +95,8 @@ type freeRun struct {
 	got  []time.Duration             // by task of all jobs: when it has its slot
 	end  []time.Duration             // by task of all jobs
 	held map[southbound.HostID][]int // tasks in the order in which they get slots of the host
+
+	ending []time.Duration // memory that calls reuse
 }
 
 const unknown = time.Duration(math.MaxInt64)
@@ -169,12 +171,13 @@ func (f *freeRun) grant(j *controller.Job, tasks []grant) {
 
 // slot is when fewer of some tasks than a host has slots hold one, but not before the given instant.
 func (f *freeRun) slot(held []int, from time.Duration) time.Duration {
-	var ends []time.Duration
+	ends := f.ending[:0]
 	for _, t := range held {
 		if f.end[t] > from {
 			ends = append(ends, f.end[t])
 		}
 	}
+	f.ending = ends
 	if len(ends) < f.slots {
 		return from
 	}

@@ -57,7 +57,8 @@ func TestDecidesAsAnew(t *testing.T) {
 		in := pathmap.Bytes(r.IntN(4_000_000_000))
 		records = append(records, swim.Record{Name: fmt.Sprint("job", i), Input: in, Shuffle: in * pathmap.Bytes(i%3)})
 	}
-	for _, name := range []string{"fair+sunflow", "corral+sunflow", "coscheduler+sunflow", "pushbox+sunflow"} {
+	for _, name := range []string{"fair+sunflow", "corral+sunflow", "coscheduler+sunflow", "pushbox+sunflow",
+		"dawn+sunflow"} {
 		t.Run(name, func(t *testing.T) {
 			s, err := scenario.Prepare(scenario.Options{Given: m.Jobs(m.Sample(records, 20, false, rand.New(rand.NewPCG(1, 3))),
 				rand.New(rand.NewPCG(1, 4))), Policies: []string{name}, Seed: 1, Speedup: 1, Replicas: 1, On: scenario.OnFlowsim,
