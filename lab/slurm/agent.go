@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"lightloom/controller/api"
-	"lightloom/lab/console"
 	"lightloom/southbound/durable"
 )
 
@@ -43,7 +42,7 @@ type Agent struct {
 	stale       bool              // one is due
 	asked       time.Duration     // how long Slurm took to list its jobs
 	listed      int               // how many
-	compared    bool              // its nodes with the fabric's hosts
+	begun       bool              // nodes were looked at
 }
 
 // mostOften is how often Slurm reads its files again at most: each time, it holds all its locks.
@@ -54,32 +53,17 @@ const mostFailed = 4
 
 // Tick does what is due, and returns what went wrong.
 func (a *Agent) Tick(ctx context.Context, now time.Time) error {
-	return errors.Join(a.compare(ctx), a.reconcile(ctx, now), a.follow(ctx, now))
+	return errors.Join(a.begin(ctx), a.reconcile(ctx, now), a.follow(ctx, now))
 }
 
-// compare says once which nodes of Slurm are no hosts of the fabric, and the reverse.
-func (a *Agent) compare(ctx context.Context) error {
-	if a.compared || a.Client == nil {
+// begin looks at Slurm's nodes once, whether jobs wait or not.
+func (a *Agent) begin(ctx context.Context) error {
+	if a.begun {
 		return nil
 	}
-	nodes, err := a.Client.Nodes(ctx)
-	if err != nil {
-		return err
-	}
-	n, err := a.Network(ctx)
-	if err != nil {
-		return err
-	}
-	a.compared = true
-	strange, idle := n.differ(nodes)
-	if len(strange) > 0 {
-		a.Say("%s of Slurm are no hosts of the fabric, and get no circuits: %s", console.Count(len(strange), "node"),
-			some(strange))
-	}
-	if len(idle) > 0 {
-		a.Say("%s of the fabric are no nodes of Slurm, and get no jobs: %s", console.Count(len(idle), "host"), some(idle))
-	}
-	return nil
+	_, err := a.open(ctx, nil)
+	a.begun = err == nil
+	return err
 }
 
 // differ returns which of these nodes the network has not, and which of its own are not among them.

@@ -224,7 +224,18 @@ func (d *desk) Slices(context.Context, api.Read) (all []*apiv1.Slice, err error)
 
 func (d *desk) Jobs(context.Context) ([]Job, error) { return []Job{d.job}, nil }
 
-func (d *desk) Idle(context.Context) (map[string]bool, error) { return maps.Clone(d.idle), nil }
+func (d *desk) Job(context.Context, int) (Job, error) { return d.job, nil }
+
+func (d *desk) Nodes(context.Context) (Nodes, error) {
+	return Nodes{all: strings.Fields("h0-0 h0-1 h1-0 h1-1"), idle: maps.Clone(d.idle)}, nil
+}
+
+func (d *desk) Preempts(context.Context) (bool, error) { return false, nil }
+
+func (d *desk) Preempt(_ context.Context, id int, requeue bool) error {
+	d.told = append(d.told, fmt.Sprint("preempt ", id, " ", requeue))
+	return nil
+}
 
 func (d *desk) Require(_ context.Context, id int, nodes []string) error {
 	if err := d.cut(); err != nil {
@@ -286,12 +297,22 @@ func TestBroker(t *testing.T) {
 	d.job.Reason, d.job.Mark = "JobHeldUser", held // slurmctld has lost the last of it
 	serve("again", "require 7 h0-0,h0-1,h1-0", "release")
 	delete(d.idle, "h0-0")
-	serve("a node has failed", "delete", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
+	serve("a node has failed", "hold", "delete", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
+	delete(d.idle, "h1-0")
+	serve("another has, and none is left", "hold", "delete")
+	d.idle["h1-0"] = true
+	serve("there is one again", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
 	delete(d.slices, "slurm-7")
 	serve("Slurm starts it again, though it was over", "hold", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1",
 		"release")
 	d.job.Reason, d.job.Mark = "JobHeldUser", "mine"
 	serve("held by its user")
+	d.job.Reason, d.job.Mark, d.job.After = "BeginTime", placed, time.Unix(120, 0)
+	d.slices["slurm-7"] = &apiv1.Slice{Name: "slurm-7", Owner: owner, Hosts: d.job.Require}
+	serve("requeued, and not to start at once", "hold", "delete")
+	serve("it is not due")
+	d.job.After = time.Unix(0, 0)
+	serve("it is due", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
 	if err := errors.Join(b.Free(t.Context(), 7), b.Free(t.Context(), 7)); err != nil || len(d.slices) != 0 {
 		t.Errorf("free twice: %v, %v", err, d.slices)
 	}
@@ -356,14 +377,24 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestFewNodes: circuits of a job are between all its nodes, so that its user names all of them or none.
-func TestFewNodes(t *testing.T) {
-	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
-		Count: 3, Require: []string{"h0-0", "h1-0"}}, slices: map[string]*apiv1.Slice{}}
-	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
-	if err != nil || d.job.Mark != refused+"--nodelist names fewer nodes than it asks for: name all, or none" ||
-		len(d.told) != 0 {
-		t.Errorf("%v, %q, %q", err, d.job.Mark, d.told)
+// TestNever: a job that can never have circuits between its nodes stays held, with the reason. They are between all of
+// them, so that its user names all or none.
+func TestNever(t *testing.T) {
+	for _, tt := range []struct {
+		count   int
+		require []string
+		want    string
+	}{
+		{3, []string{"h0-0", "h1-0"}, "--nodelist names fewer nodes than it asks for: name all, or none"},
+		{2, []string{"h0-0", "x9"}, "node x9 of --nodelist is no host of the fabric, and has no circuits: name others"},
+		{5, nil, "it asks for 5 nodes, and 4 of its partition's are hosts of the fabric: ask for fewer"},
+	} {
+		d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: tt.count,
+			Comment: "lightloom:circuits=required", Require: tt.require}, slices: map[string]*apiv1.Slice{}}
+		err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+		if err != nil || d.job.Mark != refused+tt.want || len(d.told) != 0 {
+			t.Errorf("%v: %v, %q, %q", tt.require, err, d.job.Mark, d.told)
+		}
 	}
 }
 
