@@ -97,7 +97,8 @@ func TestVersion(t *testing.T) {
 	if _, err := ParseVersion("none"); err == nil {
 		t.Error("none is a version")
 	}
-	for kind, v := range map[string]Version{Block: {22, 5}, Ring: {25, 11}, Torus: {24, 5}} {
+	for kind, v := range map[string]Version{Block: {22, 5}, Ring: {25, 11}, Torus: {24, 5}, "3d_torus": {22, 5},
+		"hypercube": {22, 5}} {
 		if err := v.Has(kind); err == nil || hint.Of(err) == "" {
 			t.Errorf("%s of %s: %v", kind, v, err)
 		}
@@ -431,7 +432,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestPause: a Slurm that takes long to list many jobs, or to fail, is asked less often.
+// TestPause: a Slurm of many jobs is asked less often, and so is one that takes long to fail.
 func TestPause(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -441,14 +442,14 @@ func TestPause(t *testing.T) {
 		failed      bool
 		want        time.Duration
 	}{
-		{"fast", time.Second, 30 * ms, 1000, false, time.Second},
-		{"a twentieth of the time", time.Second, 200 * ms, 1000, false, 3800 * ms},
-		{"no less at more jobs", time.Second, 200 * ms, 5000, false, 3800 * ms},
-		{"more at fewer jobs", time.Second, time.Second, 500, false, 9500 * ms},
-		{"the bound", time.Second, time.Minute, 1000, false, 10 * time.Second},
-		{"a busy machine", time.Second, 400 * ms, 50, false, time.Second},
-		{"failed at once", time.Second, ms, 0, true, time.Second},
-		{"failed, whatever was listed before", time.Second, 200 * ms, 3, true, 3800 * ms},
+		{"few", time.Second, 30 * ms, 100, false, time.Second},
+		{"few, on a busy machine", time.Second, 4 * time.Second, 50, false, time.Second},
+		{"many", time.Second, 30 * ms, 500, false, 5 * time.Second},
+		{"a thousand", time.Second, 200 * ms, 1000, false, 10 * time.Second},
+		{"no less at more", time.Second, 200 * ms, 5000, false, 10 * time.Second},
+		{"seldom by its user's wish", time.Minute, 30 * ms, 5000, false, time.Minute},
+		{"failed at once", time.Second, ms, 1000, true, time.Second},
+		{"failed after a while", time.Second, 200 * ms, 3, true, 3800 * ms},
 		{"failed after a time-out", time.Second, time.Minute, 0, true, 10 * time.Second},
 		{"failed, and asked seldom", time.Minute, time.Minute, 0, true, time.Minute},
 	} {

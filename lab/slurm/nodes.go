@@ -30,8 +30,8 @@ const (
 	modeCancel  = "CANCEL"
 )
 
-// ParseNodes reads lines of a node, its state, and the tier, preemption mode and name of one of its partitions, as sinfo
-// prints them for --format=NodesFormat.
+// ParseNodes reads lines of a node, its state, and the tier, preemption mode and name of one of its partitions, as
+// sinfo prints them for --format=NodesFormat.
 func ParseNodes(text string) (Nodes, error) {
 	n := Nodes{idle: map[string]bool{}, partitions: map[string]*partition{}}
 	for line := range strings.Lines(text) {
@@ -191,8 +191,8 @@ func (o *offer) ready(j *Job, nodes []string) bool {
 	return !slices.ContainsFunc(nodes, func(n string) bool { return !free[n] })
 }
 
-// choose returns nodes for a job, and the jobs of lower tiers that have circuits there and must end first. Those without
-// circuits Slurm ends itself as it starts the job. Named nodes are the only ones that it can have.
+// choose returns nodes for a job, and the jobs of lower tiers that have circuits there and must end first. Those
+// without circuits Slurm ends itself as it starts the job. Named nodes are the only ones that it can have.
 func (o *offer) choose(j *Job, named []string, weak []*Job) (nodes []string, victims []*Job) {
 	try := func(ended int) (out []string, ok bool) {
 		free, busy := o.room(j, weak[:ended])

@@ -40,8 +40,8 @@ blocks:
 	}
 }
 
-// TestModelRules: what topograph 1.0.0 makes of its models. Switches hand their domain down to what is below them, blocks
-// can share a switch, and ranges can be all of a name.
+// TestModelRules: what topograph 1.0.0 makes of its models. Switches hand their domain down to what is below them,
+// blocks can share a switch, and ranges can be all of a name.
 func TestModelRules(t *testing.T) {
 	const text = `switches:
   S1: {switches: [S2, S3]}
@@ -65,7 +65,7 @@ blocks:
 func TestBadModels(t *testing.T) {
 	for text, want := range map[string]string{
 		"blocks: []\n":                                         "has no blocks",
-		"blocks:\n- {nodes: [a], switch: s}\n":                 `m.yaml:2:3: block 0 is below switch "s", which switches do not have`,
+		"blocks:\n- {nodes: [a], switch: s}\n":                 `m.yaml:2:3: block 0 is below switch "s", which`,
 		"switches: {a: {switches: [b]}, c: {switches: [b]}}\n": `m.yaml:1:11: switch "b" is below "a" and below "c"`,
 		"switches: {a: {switches: [b]}, b: {switches: [a]}}\n": `is above itself`,
 		"blocks:\n- nodes: []\n":                               "m.yaml:2:",
@@ -109,7 +109,8 @@ func TestLabels(t *testing.T) {
 }
 
 func FuzzReadModel(f *testing.F) {
-	f.Add([]byte("switches: {b: {switches: [a]}}\nblocks:\n- switch: a\n  nodes: ['n[1-2]']\n  annotations: {accelerator.topology.test/domain: d}\n"))
+	f.Add([]byte("switches: {b: {switches: [a]}}\nblocks:\n- switch: a\n  nodes: ['n[1-2]']\n" +
+		"  annotations: {accelerator.topology.test/domain: d}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := ReadModel("f", b)
 		if err != nil {

@@ -33,8 +33,8 @@ func (c *cluster) restart(change string) {
 }
 
 // TestPreempted: a job that requires circuits ends one of a lower partition that has them, is started with circuits of
-// its own, and the other, which Slurm starts again, gets circuits once more. So it is where Slurm ends it for a job that
-// asks for nothing.
+// its own, and the other, which Slurm starts again, gets circuits once more. So it is where Slurm ends it for a job
+// that asks for nothing.
 func TestPreempted(t *testing.T) {
 	all := roots(t)
 	if !labtest.Apart(t) {

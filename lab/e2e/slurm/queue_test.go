@@ -101,7 +101,8 @@ func TestCalls(t *testing.T) {
 	one, _, _ := strings.Cut(jobs, ",")
 	const times = 100
 	for _, command := range []string{"sleep 0.1", "squeue --json --states=all", "squeue --states=all", "squeue",
-		"squeue --json --jobs=" + one, "squeue --json --jobs=" + jobs, "squeue --json --user=lab", "squeue --json --user=root",
+		"squeue --json --jobs=" + one, "squeue --json --jobs=" + jobs, "squeue --json --user=lab",
+		"squeue --json --user=root",
 		"scontrol show job " + one, "scontrol --json show jobs", "squeue --only-job-state",
 		"sinfo --noheader --Node --format='" + slurm.NodesFormat + "'", "scontrol ping"} {
 		before := c.processor(slurmctld)

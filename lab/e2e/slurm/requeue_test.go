@@ -64,7 +64,8 @@ func (c *cluster) runsWithCircuits(job, not string) (nodes []string) {
 	return nodes
 }
 
-// TestLater: jobs that may not start yet, for the time that they name or for another job, have no circuits until they may.
+// TestLater: jobs that may not start yet, for the time that they name or for another job, have no circuits until they
+// may.
 func TestLater(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
