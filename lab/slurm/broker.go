@@ -68,8 +68,8 @@ type Broker struct {
 	Patient time.Duration               // how long a job that only wants circuits waits for them
 	Say     func(format string, args ...any)
 
-	since map[int]time.Time // since when jobs have waited that only want circuits
-	told  string            // of nodes and hosts that do not fit
+	since  map[int]time.Time // since when jobs have waited that only want circuits
+	differ string            // nodes and hosts that do not fit, as they were last said
 }
 
 // errBusy is why circuits are not there yet.
@@ -316,10 +316,10 @@ func (b *Broker) open(ctx context.Context, jobs []Job) (*offer, error) {
 // compare says which nodes of Slurm are no hosts of the fabric, and the reverse, whenever that has changed.
 func (b *Broker) compare(strange, idle []string) {
 	now := fmt.Sprint(strange, idle)
-	if now == b.told {
+	if now == b.differ {
 		return
 	}
-	b.told = now
+	b.differ = now
 	if len(strange) > 0 {
 		b.Say("Slurm has %s that the fabric has not, without circuits: %s: name nodes as the fabric's hosts",
 			console.Count(len(strange), "node"), some(strange))
