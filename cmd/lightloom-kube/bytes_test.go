@@ -72,7 +72,7 @@ func TestBytes(t *testing.T) {
 	})
 }
 
-// crossing returns how many flows of a shuffle were between racks, and how many bytes of these have arrived: iperf3 ends
+// crossing returns how many flows of a shuffle were between racks, and how many bytes of these arrived: iperf3 ends
 // a flow whose last bytes are on their way.
 func (s *servers) crossing(dir string, pods int) (flows int, payload int64) {
 	s.Helper()
