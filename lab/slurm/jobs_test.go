@@ -175,8 +175,9 @@ type desk struct {
 	idle   map[string]bool
 	slices map[string]*apiv1.Slice
 	told   []string
-	lights int // reads until a new slice is Ready
-	left   int // calls that change a job, of which the last and all after it fail; 0: none does
+	lights int  // reads until a new slice is Ready
+	left   int  // calls that change a job, of which the last and all after it fail; 0: none does
+	begun  bool // the job runs by now
 }
 
 func (d *desk) cut() error {
@@ -225,7 +226,13 @@ func (d *desk) Slices(context.Context, api.Read) (all []*apiv1.Slice, err error)
 
 func (d *desk) Jobs(context.Context) ([]Job, error) { return []Job{d.job}, nil }
 
-func (d *desk) Job(context.Context, int) (Job, error) { return d.job, nil }
+func (d *desk) Job(context.Context, int) (Job, error) {
+	j := d.job
+	if d.begun {
+		j.State = "RUNNING"
+	}
+	return j, nil
+}
 
 func (d *desk) Nodes(context.Context) (Nodes, error) {
 	return Nodes{all: strings.Fields("h0-0 h0-1 h1-0 h1-1"), idle: maps.Clone(d.idle)}, nil
@@ -316,6 +323,18 @@ func TestBroker(t *testing.T) {
 	serve("it is due", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
 	if err := errors.Join(b.Free(t.Context(), 7), b.Free(t.Context(), 7)); err != nil || len(d.slices) != 0 {
 		t.Errorf("free twice: %v, %v", err, d.slices)
+	}
+}
+
+// TestBegun: a job that has begun since it was listed, so that its nodes are no longer idle, keeps its circuits.
+func TestBegun(t *testing.T) {
+	nodes := []string{"h0-0", "h1-0"}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "Resources", Mark: placed, Count: 2, Require: nodes,
+		Comment: "lightloom:circuits=required"}, idle: map[string]bool{"h0-1": true, "h1-1": true}, begun: true,
+		slices: map[string]*apiv1.Slice{"slurm-7": {Name: "slurm-7", Owner: owner, Hosts: nodes}}}
+	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+	if err != nil || !slices.Equal(d.told, []string{"hold"}) {
+		t.Errorf("%v, %q", err, d.told)
 	}
 }
 
