@@ -256,3 +256,10 @@ func startFabric(t *testing.T, spec string) *fabric {
 	})
 	return f
 }
+
+// in is a command in a host of the fabric, or beside the switches, that ends with ctx.
+func (f *fabric) in(ctx context.Context, name string, command ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, f.program, append([]string{"exec", name, "--"}, command...)...)
+	c.Env = os.Environ()
+	return c
+}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,8 +20,10 @@ import (
 const lasts = "test/lasts"
 
 // nodes makes a node of each host, and is their kubelet until the test ends: pods that are bound run, succeed after a
-// while, and go when they are deleted. They run nothing.
-func (s *servers) nodes(racks, each int) {
+// while, and go when they are deleted. They run nothing, unless a fabric is there whose hosts run their commands.
+func (s *servers) nodes(racks, each int) { s.nodesOf(nil, racks, each) }
+
+func (s *servers) nodesOf(f *fabric, racks, each int) {
 	s.Helper()
 	var names []string
 	for i := range each * racks {
@@ -29,7 +32,8 @@ func (s *servers) nodes(racks, each int) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var both sync.WaitGroup
-	both.Go(func() { kubelets(ctx, s.admin) })
+	k := &kubelet{admin: s.admin, fabric: f, stop: map[types.UID]context.CancelFunc{}}
+	both.Go(func() { k.watch(ctx) })
 	both.Go(func() { heartbeats(ctx, s.admin, names) })
 	s.Cleanup(func() { cancel(); both.Wait() })
 }
@@ -76,36 +80,78 @@ func (s *servers) node(name string, ready corev1.ConditionStatus) {
 	})
 }
 
-// kubelets watches pods until ctx ends.
-func kubelets(ctx context.Context, admin kubernetes) {
+// kubelet is that of all nodes.
+type kubelet struct {
+	admin  kubernetes
+	fabric *fabric // nil: commands are not run
+	run    sync.WaitGroup
+	stop   map[types.UID]context.CancelFunc // of pods that run a command
+}
+
+// watch watches pods until ctx ends.
+func (k *kubelet) watch(ctx context.Context) {
+	defer k.run.Wait()
 	for ctx.Err() == nil {
-		w, err := admin.core.Pods("").Watch(ctx, metav1.ListOptions{})
+		w, err := k.admin.core.Pods("").Watch(ctx, metav1.ListOptions{})
 		if err != nil {
 			continue
 		}
 		for e := range w.ResultChan() {
 			if p, ok := e.Object.(*corev1.Pod); ok && p.Spec.NodeName != "" {
-				kubelet(ctx, admin, p)
+				k.see(ctx, p)
 			}
 		}
 	}
 }
 
-func kubelet(ctx context.Context, admin kubernetes, p *corev1.Pod) {
-	phase := func(to string) {
-		_, _ = admin.core.Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType,
+// see does what is due for a pod.
+func (k *kubelet) see(ctx context.Context, p *corev1.Pod) {
+	phase := func(to corev1.PodPhase) {
+		_, _ = k.admin.core.Pods(p.Namespace).Patch(ctx, p.Name, types.MergePatchType,
 			fmt.Appendf(nil, `{"status":{"phase":%q}}`, to), metav1.PatchOptions{}, "status")
 	}
+	command := k.fabric != nil && len(p.Spec.Containers[0].Command) > 0
 	switch {
 	case p.DeletionTimestamp != nil:
+		if stop := k.stop[p.UID]; stop != nil {
+			stop()
+		}
 		now := int64(0)
-		_ = admin.core.Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+		_ = k.admin.core.Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 	case p.Status.Phase == corev1.PodPending:
-		phase("Running")
-	case p.Status.Phase == corev1.PodRunning:
+		phase(corev1.PodRunning)
+	case p.Status.Phase == corev1.PodRunning && !command:
 		d, _ := time.ParseDuration(p.Annotations[lasts])
-		time.AfterFunc(d, func() { phase("Succeeded") })
+		time.AfterFunc(d, func() { phase(corev1.PodSucceeded) })
+	case p.Status.Phase == corev1.PodRunning && k.stop[p.UID] == nil:
+		running, stop := context.WithCancel(ctx)
+		k.stop[p.UID] = stop
+		c := k.fabric.in(running, p.Spec.NodeName, p.Spec.Containers[0].Command...)
+		for _, e := range p.Spec.Containers[0].Env {
+			c.Env = append(c.Env, e.Name+"="+valueOf(p, e))
+		}
+		k.run.Go(func() {
+			defer stop()
+			if c.Run() == nil {
+				phase(corev1.PodSucceeded)
+			} else {
+				phase(corev1.PodFailed)
+			}
+		})
 	}
+}
+
+// valueOf is the value of a variable, which can be a field of its pod.
+func valueOf(p *corev1.Pod, e corev1.EnvVar) string {
+	if e.ValueFrom == nil || e.ValueFrom.FieldRef == nil {
+		return e.Value
+	}
+	path := e.ValueFrom.FieldRef.FieldPath
+	if path == "spec.nodeName" {
+		return p.Spec.NodeName
+	}
+	of, key, _ := strings.Cut(strings.TrimSuffix(path, "']"), "['")
+	return map[string]map[string]string{"metadata.annotations": p.Annotations, "metadata.labels": p.Labels}[of][key]
 }
 
 // job submits a Job whose pods carry the gate.

@@ -102,6 +102,9 @@ func newExportSlurm() *cobra.Command {
 	c.Flags().IntSliceVar(&o.Sizes, "sizes", nil, "of torus3d: numbers of nodes that jobs ask for; default: all "+
 		"that make a box")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := slurm.CheckKind(o.Kind); err != nil {
+			return hint.Wrong(err)
+		}
 		if err := oneOf(c, "plugin", o.Kind, slurm.Kinds()...); err != nil {
 			return err
 		}

@@ -1,11 +1,11 @@
 package slurm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +14,7 @@ import (
 	"lightloom/controller/api"
 	apiv1 "lightloom/controller/api/v1"
 	"lightloom/controller/torus"
+	"lightloom/lab/console"
 )
 
 // The names of slices that are Slurm's jobs' begin with a prefix, and their owner is the agent.
@@ -47,7 +48,10 @@ type Slicer interface {
 // Scheduler is the part of Slurm that is asked.
 type Scheduler interface {
 	Jobs(ctx context.Context) ([]Job, error)
-	Idle(ctx context.Context) (map[string]bool, error)
+	Job(ctx context.Context, id int) (Job, error)
+	Nodes(ctx context.Context) (Nodes, error)
+	Preempts(ctx context.Context) (bool, error)
+	Preempt(ctx context.Context, job int, requeue bool) error
 	Require(ctx context.Context, job int, nodes []string) error
 	Mark(ctx context.Context, job int, mark string) error
 	Release(ctx context.Context, job int) error
@@ -64,34 +68,27 @@ type Broker struct {
 	Patient time.Duration               // how long a job that only wants circuits waits for them
 	Say     func(format string, args ...any)
 
-	since map[int]time.Time // since when jobs have waited that only want circuits
+	since  map[int]time.Time // since when jobs have waited that only want circuits
+	differ string            // nodes and hosts that do not fit, as they were last said
 }
 
 // errBusy is why circuits are not there yet.
 var errBusy = errors.New("no nodes and ports are free")
 
-// offer is what jobs can have.
-type offer struct {
-	network Network
-	up      map[string]bool  // nodes on which nothing runs
-	idle    map[string]bool  // those of them that no slice has
-	busy    map[string]bool  // racks whose ports are taken
-	own     map[int][]string // nodes of slices, by job
-}
-
-// Serve places all jobs that can be, in their order.
+// Serve places all jobs that can be: those of higher partitions first, else in their order.
 func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 	waiting := slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.Held() && !j.Lost() && !j.Left() })
 	if len(waiting) == 0 {
 		return nil
 	}
-	o, err := b.open(ctx)
+	o, err := b.open(ctx, jobs)
 	if err != nil {
 		return err
 	}
+	slices.SortStableFunc(waiting, func(x, y Job) int { return cmp.Compare(o.nodes.tier(&y), o.nodes.tier(&x)) })
 	var errs []error
 	for i := range waiting {
-		if err := b.serve(ctx, now, &waiting[i], &o); err != nil && !errors.Is(err, errBusy) {
+		if err := b.serve(ctx, now, &waiting[i], o); err != nil && !errors.Is(err, errBusy) {
 			errs = append(errs, fmt.Errorf("job %d: %w", waiting[i].ID, err))
 		}
 	}
@@ -103,21 +100,31 @@ func (b *Broker) serve(ctx context.Context, now time.Time, j *Job, o *offer) err
 	if j.Left() { // this was cut off
 		return b.Slurm.Mark(ctx, j.ID, without)
 	}
-	if !j.Lost() {
-		return b.place(ctx, now, j, o)
-	}
 	_, has := o.own[j.ID]
-	switch up := !slices.ContainsFunc(j.Require, func(n string) bool { return !o.up[n] }); {
-	case has && up && j.Mark == releasing: // this was cut off
-		return b.Slurm.Mark(ctx, j.ID, placed)
-	case has && up:
-		return nil // it starts soon
-	case !has: // it has run, and Slurm starts it again: it must not begin before its circuits
+	if j.Lost() {
+		if has && j.due(now) && o.ready(j, j.Require) {
+			if j.Mark == releasing { // this was cut off
+				return b.Slurm.Mark(ctx, j.ID, placed)
+			}
+			return nil // it starts soon
+		}
+		// It has run, and Slurm starts it again, or its nodes are others' by now: it must not begin before its circuits.
 		if err := b.Slurm.Hold(ctx, j.ID); err != nil {
 			return err
 		}
+		if seen, err := b.Slurm.Job(ctx, j.ID); err != nil || seen.State != "PENDING" { // it has begun since it was listed
+			return err
+		}
 	}
-	return b.place(ctx, now, j, o)
+	if j.due(now) {
+		return b.place(ctx, now, j, o)
+	}
+	if !has {
+		return nil
+	}
+	b.Say("job %d may not start yet, and others get its circuits meanwhile", j.ID)
+	delete(o.own, j.ID)
+	return b.Free(ctx, j.ID)
 }
 
 // place gives a job its nodes and circuits, and releases it.
@@ -198,86 +205,128 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 	if wish.Shape != nil {
 		return b.holdShape(ctx, j, *wish.Shape)
 	}
-	nodes := j.Require
-	switch byUser := len(nodes) > 0 && j.Mark == held; {
-	case byUser && len(nodes) < j.Count:
-		return nil, &api.Error{Code: api.Invalid,
-			Err: errors.New("--nodelist names fewer nodes than it asks for: name all, or none")}
-	case !byUser:
-		nodes = o.own[j.ID]
-		if len(nodes) != j.Count || slices.ContainsFunc(nodes, func(n string) bool { return !o.up[n] }) {
-			o.give(nodes)
-			var ok bool
-			if nodes, ok = Choose(&o.network, o.idle, o.busy, j.Count); !ok {
-				return nil, errBusy
-			}
-		}
+	nodes, err := b.nodes(ctx, j, wish, o)
+	if err != nil {
+		return nil, err
 	}
 	x, err := b.ask(ctx, j.ID, nodes)
 	if err != nil {
 		return nil, err
 	}
-	o.take(nodes)
+	o.own[j.ID] = nodes
 	if err := b.await(ctx, x); err != nil {
 		return nil, err
 	}
 	return nodes, nil
 }
 
-// take notes that a job has nodes, and the ports of their racks if these are several.
-func (o *offer) take(nodes []string) {
-	var racks []string
-	for _, n := range nodes {
-		delete(o.idle, n)
-		racks = append(racks, o.network.rackOf(n))
+// nodes returns those that a job is to have. Jobs of lower partitions that have ports which it requires are ended.
+func (b *Broker) nodes(ctx context.Context, j *Job, wish *Wish, o *offer) ([]string, error) {
+	var named []string
+	if len(j.Require) > 0 && j.Mark == held {
+		named = j.Require
 	}
-	slices.Sort(racks)
-	if racks = slices.Compact(racks); len(racks) > 1 {
-		for _, r := range racks {
-			o.busy[r] = true
+	if err := o.check(j, named); err != nil {
+		return nil, &api.Error{Code: api.Invalid, Err: err}
+	}
+	own, has := o.own[j.ID]
+	if named == nil && len(own) == j.Count && o.ready(j, own) {
+		return own, nil
+	}
+	var weak []*Job
+	if wish.Circuits == Required {
+		weak = o.weaker(j)
+	}
+	nodes, victims := o.choose(j, named, weak)
+	if nodes != nil && len(victims) == 0 {
+		return nodes, nil
+	}
+	for _, v := range victims {
+		if err := b.Slurm.Preempt(ctx, v.ID, v.Requeue && o.nodes.of(v)[0].mode == modeRequeue); err != nil {
+			return nil, err
+		}
+		b.Say("job %d ends job %d of a lower partition, since it needs its circuits", j.ID, v.ID)
+	}
+	if has { // of nodes that are others' by now
+		delete(o.own, j.ID)
+		if err := b.Free(ctx, j.ID); err != nil {
+			return nil, err
 		}
 	}
+	return nil, errBusy
 }
 
-// give is the inverse of take, for nodes of a job that is to get others.
-func (o *offer) give(nodes []string) {
-	for _, n := range nodes {
-		if o.up[n] {
-			o.idle[n] = true
+// check returns why a job can never have circuits between its nodes.
+func (o *offer) check(j *Job, named []string) error {
+	for _, n := range named {
+		if o.rack[n] == "" {
+			return fmt.Errorf("node %s of --nodelist is no host of the fabric, and has no circuits: name others", n)
 		}
-		delete(o.busy, o.network.rackOf(n))
 	}
+	if named != nil && len(named) < j.Count {
+		return errors.New("--nodelist names fewer nodes than it asks for: name all, or none")
+	}
+	hosts := 0
+	for n := range o.rack {
+		if _, known := slices.BinarySearch(o.nodes.all, n); known && o.nodes.has(j, n) {
+			hosts++
+		}
+	}
+	if hosts < j.Count {
+		return fmt.Errorf("it asks for %d nodes, and %d of its partition's are hosts of the fabric: ask for fewer", j.Count,
+			hosts)
+	}
+	return nil
 }
 
 // open returns what there is.
-func (b *Broker) open(ctx context.Context) (o offer, err error) {
+func (b *Broker) open(ctx context.Context, jobs []Job) (*offer, error) {
+	o := &offer{own: map[int][]string{}}
+	var err error
 	if o.network, err = b.Network(ctx); err != nil {
-		return o, err
+		return nil, err
 	}
-	if o.idle, err = b.Slurm.Idle(ctx); err != nil {
-		return o, err
+	if o.nodes, err = b.Slurm.Nodes(ctx); err != nil {
+		return nil, err
 	}
+	b.compare(o.network.differ(o.nodes.all))
+	o.rack = o.network.rackOf()
 	all, err := b.Slices.Slices(ctx, api.Read{Linearizable: true})
 	if err != nil {
-		return o, err
+		return nil, err
 	}
-	o.up, o.busy, o.own = maps.Clone(o.idle), map[string]bool{}, map[int][]string{}
-	for _, x := range all {
-		if id, ok := jobOf(x); ok {
-			o.own[id] = x.Hosts
+	for i, x := range all {
+		id, ok := jobOf(x)
+		if !ok {
+			id = -1 - i
 		}
-		o.take(x.Hosts)
+		o.own[id] = x.Hosts
 	}
-	return o, nil
+	for i := range jobs {
+		if jobs[i].runs() {
+			o.running = append(o.running, &jobs[i])
+		}
+	}
+	if len(o.running) > 0 && o.nodes.uneven() {
+		o.preempts, err = b.Slurm.Preempts(ctx)
+	}
+	return o, err
 }
 
-func (n *Network) rackOf(node string) string {
-	for i := range n.Racks {
-		if slices.Contains(n.Racks[i].Nodes, node) {
-			return n.Racks[i].Name
-		}
+// compare says which nodes of Slurm are no hosts of the fabric, and the reverse, whenever that has changed.
+func (b *Broker) compare(strange, idle []string) {
+	now := fmt.Sprint(strange, idle)
+	if now == b.differ {
+		return
 	}
-	return ""
+	b.differ = now
+	if len(strange) > 0 {
+		b.Say("Slurm has %s that the fabric has not, without circuits: %s: name nodes as the fabric's hosts",
+			console.Count(len(strange), "node"), some(strange))
+	}
+	if len(idle) > 0 {
+		b.Say("the fabric has %s that Slurm has not, without jobs: %s", console.Count(len(idle), "host"), some(idle))
+	}
 }
 
 // holdShape returns the nodes of a slice of a pod, once it is Ready.

@@ -45,8 +45,27 @@ func (v Version) AtLeast(major, minor int) bool {
 // YAML reports whether it reads topology.yaml, and nodes move between topology units without a reconfigure.
 func (v Version) YAML() bool { return v.AtLeast(25, 5) }
 
+// unwritten are topologies of 22.05 that no fabric can be written as, and why.
+var unwritten = map[string]string{
+	"3d_torus": "Debian builds Slurm for one dimension, and its slurmctld ends: current logic only supports 3-dimensions",
+	"hypercube": "its switches are named as those of SGI's ICE, such as r0i1s2, and lie at the corners of a cube, which " +
+		"racks do not",
+}
+
+// CheckKind returns an error if it is known why no fabric is written as a topology.
+func CheckKind(kind string) error {
+	if why, known := unwritten[kind]; known {
+		return hint.New(fmt.Sprintf("write topology: topology/%s of Slurm 22.05 is not written: %s", kind, why),
+			"write --plugin tree, or torus3d with Slurm 26.05")
+	}
+	return nil
+}
+
 // Has returns an error unless it has a topology.
 func (v Version) Has(kind string) error {
+	if err := CheckKind(kind); err != nil {
+		return err
+	}
 	since := map[string]Version{Tree: {0, 0}, Block: {24, 5}, Ring: {26, 5}, Torus: {26, 5}}
 	if from := since[kind]; !v.AtLeast(from[0], from[1]) {
 		return hint.New(fmt.Sprintf("Slurm %s has no topology/%s, which came with %s", v, kind, from),

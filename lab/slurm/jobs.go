@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"lightloom/controller/torus"
@@ -79,12 +81,25 @@ type Job struct {
 	Reason  string   // why it waits
 	Failed  bool     // a node would not launch it
 	Mark    string   // held, releasing, placed, or what anybody else has written
+
+	Partitions []string
+	After      time.Time // it does not start before
+	Depends    bool      // on others, which have not ended yet
+	Requeue    bool      // it can be started again
 }
+
+// due reports whether a job could start now, as far as its own words go.
+func (j *Job) due(now time.Time) bool { return !j.Depends && !j.After.After(now) }
 
 // Gone reports whether a job has no use for circuits any more.
 func (j *Job) Gone() bool {
 	return slices.Contains([]string{"COMPLETED", "CANCELLED", "FAILED", "TIMEOUT", "NODE_FAIL", "PREEMPTED", "BOOT_FAIL",
 		"DEADLINE", "OUT_OF_MEMORY"}, j.State)
+}
+
+// runs reports whether a job has nodes.
+func (j *Job) runs() bool {
+	return slices.Contains([]string{"RUNNING", "CONFIGURING", "SUSPENDED"}, j.State)
 }
 
 // number is a number of Slurm's JSON, which is an object from 23.02 on.
@@ -128,6 +143,11 @@ func ParseJobs(b []byte) ([]Job, error) {
 			Admin   string `json:"admin_comment"`
 			Reason  string `json:"state_reason"`
 			Words   string `json:"state_description"`
+			Part    string `json:"partition"`
+			After   number `json:"eligible_time"`
+			Depends string `json:"dependency"`
+			Requeue bool   `json:"requeue"`
+			Batch   bool   `json:"batch_flag"`
 		} `json:"jobs"`
 	}
 	if err := json.Unmarshal(b, &all); err != nil {
@@ -136,7 +156,14 @@ func ParseJobs(b []byte) ([]Job, error) {
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
 		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
-			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"), Mark: x.Admin}
+			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"), Mark: x.Admin,
+			Depends: x.Depends != "", Requeue: x.Requeue && x.Batch}
+		if x.Part != "" {
+			j.Partitions = strings.Split(x.Part, ",")
+		}
+		if x.After > 0 {
+			j.After = time.Unix(int64(x.After), 0)
+		}
 		var errs [2]error
 		j.Nodes, errs[0] = expandList(x.Nodes)
 		j.Require, errs[1] = expandList(x.Require)
@@ -203,24 +230,44 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return ParseJobs(b)
 }
 
-// Idle returns the nodes on which nothing runs.
-func (c *Client) Idle(ctx context.Context) (map[string]bool, error) {
-	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--states=idle", "--format=%N %t")
+// Job returns one job, which slurmctld finds without a look at others. It is an error if Slurm does not know it.
+func (c *Client) Job(ctx context.Context, id int) (Job, error) {
+	b, err := c.Call(ctx, "squeue", "--json", "--states=all", fmt.Sprintf("--jobs=%d", id))
 	if err != nil {
-		return nil, err
+		return Job{}, err
 	}
-	out := map[string]bool{}
-	for line := range strings.Lines(string(b)) {
-		name, state, _ := strings.Cut(strings.TrimSpace(line), " ")
-		out[name] = strings.TrimSpace(state) == "idle"
+	all, err := ParseJobs(b)
+	if at := slices.IndexFunc(all, func(j Job) bool { return j.ID == id }); err == nil && at >= 0 {
+		return all[at], nil
 	}
-	return out, nil
+	return Job{}, errors.Join(err, fmt.Errorf("ask Slurm: it knows no job %d", id))
 }
 
-// Nodes returns the names of all nodes.
-func (c *Client) Nodes(ctx context.Context) ([]string, error) {
-	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--format=%N")
-	return strings.Fields(string(b)), err
+// Nodes returns the nodes and partitions.
+func (c *Client) Nodes(ctx context.Context) (Nodes, error) {
+	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--format="+NodesFormat)
+	if err != nil {
+		return Nodes{}, err
+	}
+	return ParseNodes(string(b))
+}
+
+// Preempts reports whether jobs of a higher partition end those of a lower one.
+func (c *Client) Preempts(ctx context.Context) (bool, error) {
+	b, err := c.Call(ctx, "scontrol", "show", "config")
+	return preemptType.Match(b), err
+}
+
+var preemptType = regexp.MustCompile(`(?m)^PreemptType\s*=\s*preempt/partition_prio$`)
+
+// Preempt ends a job for another one as Slurm would: it starts again later if it can.
+func (c *Client) Preempt(ctx context.Context, job int, requeue bool) (err error) {
+	if requeue {
+		_, err = c.Call(ctx, "scontrol", "requeue", strconv.Itoa(job))
+	} else {
+		_, err = c.Call(ctx, "scancel", strconv.Itoa(job))
+	}
+	return err
 }
 
 // The administrator's comments of jobs: they are held until their circuits are lit; or their nodes were chosen,

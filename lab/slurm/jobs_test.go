@@ -97,7 +97,8 @@ func TestVersion(t *testing.T) {
 	if _, err := ParseVersion("none"); err == nil {
 		t.Error("none is a version")
 	}
-	for kind, v := range map[string]Version{Block: {22, 5}, Ring: {25, 11}, Torus: {24, 5}} {
+	for kind, v := range map[string]Version{Block: {22, 5}, Ring: {25, 11}, Torus: {24, 5}, "3d_torus": {22, 5},
+		"hypercube": {22, 5}} {
 		if err := v.Has(kind); err == nil || hint.Of(err) == "" {
 			t.Errorf("%s of %s: %v", kind, v, err)
 		}
@@ -174,8 +175,9 @@ type desk struct {
 	idle   map[string]bool
 	slices map[string]*apiv1.Slice
 	told   []string
-	lights int // reads until a new slice is Ready
-	left   int // calls that change a job, of which the last and all after it fail; 0: none does
+	lights int  // reads until a new slice is Ready
+	left   int  // calls that change a job, of which the last and all after it fail; 0: none does
+	begun  bool // the job runs by now
 }
 
 func (d *desk) cut() error {
@@ -224,7 +226,24 @@ func (d *desk) Slices(context.Context, api.Read) (all []*apiv1.Slice, err error)
 
 func (d *desk) Jobs(context.Context) ([]Job, error) { return []Job{d.job}, nil }
 
-func (d *desk) Idle(context.Context) (map[string]bool, error) { return maps.Clone(d.idle), nil }
+func (d *desk) Job(context.Context, int) (Job, error) {
+	j := d.job
+	if d.begun {
+		j.State = "RUNNING"
+	}
+	return j, nil
+}
+
+func (d *desk) Nodes(context.Context) (Nodes, error) {
+	return Nodes{all: strings.Fields("h0-0 h0-1 h1-0 h1-1"), idle: maps.Clone(d.idle)}, nil
+}
+
+func (d *desk) Preempts(context.Context) (bool, error) { return false, nil }
+
+func (d *desk) Preempt(_ context.Context, id int, requeue bool) error {
+	d.told = append(d.told, fmt.Sprint("preempt ", id, " ", requeue))
+	return nil
+}
 
 func (d *desk) Require(_ context.Context, id int, nodes []string) error {
 	if err := d.cut(); err != nil {
@@ -286,14 +305,36 @@ func TestBroker(t *testing.T) {
 	d.job.Reason, d.job.Mark = "JobHeldUser", held // slurmctld has lost the last of it
 	serve("again", "require 7 h0-0,h0-1,h1-0", "release")
 	delete(d.idle, "h0-0")
-	serve("a node has failed", "delete", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
+	serve("a node has failed", "hold", "delete", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
+	delete(d.idle, "h1-0")
+	serve("another has, and none is left", "hold", "delete")
+	d.idle["h1-0"] = true
+	serve("there is one again", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
 	delete(d.slices, "slurm-7")
 	serve("Slurm starts it again, though it was over", "hold", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1",
 		"release")
 	d.job.Reason, d.job.Mark = "JobHeldUser", "mine"
 	serve("held by its user")
+	d.job.Reason, d.job.Mark, d.job.After = "BeginTime", placed, time.Unix(120, 0)
+	d.slices["slurm-7"] = &apiv1.Slice{Name: "slurm-7", Owner: owner, Hosts: d.job.Require}
+	serve("requeued, and not to start at once", "hold", "delete")
+	serve("it is not due")
+	d.job.After = time.Unix(0, 0)
+	serve("it is due", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
 	if err := errors.Join(b.Free(t.Context(), 7), b.Free(t.Context(), 7)); err != nil || len(d.slices) != 0 {
 		t.Errorf("free twice: %v, %v", err, d.slices)
+	}
+}
+
+// TestBegun: a job that has begun since it was listed, so that its nodes are no longer idle, keeps its circuits.
+func TestBegun(t *testing.T) {
+	nodes := []string{"h0-0", "h1-0"}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "Resources", Mark: placed, Count: 2, Require: nodes,
+		Comment: "lightloom:circuits=required"}, idle: map[string]bool{"h0-1": true, "h1-1": true}, begun: true,
+		slices: map[string]*apiv1.Slice{"slurm-7": {Name: "slurm-7", Owner: owner, Hosts: nodes}}}
+	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+	if err != nil || !slices.Equal(d.told, []string{"hold"}) {
+		t.Errorf("%v, %q", err, d.told)
 	}
 }
 
@@ -356,14 +397,24 @@ func TestUnread(t *testing.T) {
 	}
 }
 
-// TestFewNodes: circuits of a job are between all its nodes, so that its user names all of them or none.
-func TestFewNodes(t *testing.T) {
-	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Comment: "lightloom:circuits=required",
-		Count: 3, Require: []string{"h0-0", "h1-0"}}, slices: map[string]*apiv1.Slice{}}
-	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
-	if err != nil || d.job.Mark != refused+"--nodelist names fewer nodes than it asks for: name all, or none" ||
-		len(d.told) != 0 {
-		t.Errorf("%v, %q, %q", err, d.job.Mark, d.told)
+// TestNever: a job that can never have circuits between its nodes stays held, with the reason. They are between all of
+// them, so that its user names all or none.
+func TestNever(t *testing.T) {
+	for _, tt := range []struct {
+		count   int
+		require []string
+		want    string
+	}{
+		{3, []string{"h0-0", "h1-0"}, "--nodelist names fewer nodes than it asks for: name all, or none"},
+		{2, []string{"h0-0", "x9"}, "node x9 of --nodelist is no host of the fabric, and has no circuits: name others"},
+		{5, nil, "it asks for 5 nodes, and 4 of its partition's are hosts of the fabric: ask for fewer"},
+	} {
+		d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: tt.count,
+			Comment: "lightloom:circuits=required", Require: tt.require}, slices: map[string]*apiv1.Slice{}}
+		err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+		if err != nil || d.job.Mark != refused+tt.want || len(d.told) != 0 {
+			t.Errorf("%v: %v, %q, %q", tt.require, err, d.job.Mark, d.told)
+		}
 	}
 }
 
@@ -400,7 +451,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// TestPause: a Slurm that takes long to list many jobs, or to fail, is asked less often.
+// TestPause: a Slurm of many jobs is asked less often, and so is one that takes long to fail.
 func TestPause(t *testing.T) {
 	const ms = time.Millisecond
 	for _, tt := range []struct {
@@ -410,14 +461,14 @@ func TestPause(t *testing.T) {
 		failed      bool
 		want        time.Duration
 	}{
-		{"fast", time.Second, 30 * ms, 1000, false, time.Second},
-		{"a twentieth of the time", time.Second, 200 * ms, 1000, false, 3800 * ms},
-		{"no less at more jobs", time.Second, 200 * ms, 5000, false, 3800 * ms},
-		{"more at fewer jobs", time.Second, time.Second, 500, false, 9500 * ms},
-		{"the bound", time.Second, time.Minute, 1000, false, 10 * time.Second},
-		{"a busy machine", time.Second, 400 * ms, 50, false, time.Second},
-		{"failed at once", time.Second, ms, 0, true, time.Second},
-		{"failed, whatever was listed before", time.Second, 200 * ms, 3, true, 3800 * ms},
+		{"few", time.Second, 30 * ms, 100, false, time.Second},
+		{"few, on a busy machine", time.Second, 4 * time.Second, 50, false, time.Second},
+		{"many", time.Second, 30 * ms, 500, false, 5 * time.Second},
+		{"a thousand", time.Second, 200 * ms, 1000, false, 10 * time.Second},
+		{"no less at more", time.Second, 200 * ms, 5000, false, 10 * time.Second},
+		{"seldom by its user's wish", time.Minute, 30 * ms, 5000, false, time.Minute},
+		{"failed at once", time.Second, ms, 1000, true, time.Second},
+		{"failed after a while", time.Second, 200 * ms, 3, true, 3800 * ms},
 		{"failed after a time-out", time.Second, time.Minute, 0, true, 10 * time.Second},
 		{"failed, and asked seldom", time.Minute, time.Minute, 0, true, time.Minute},
 	} {

@@ -19,6 +19,7 @@ fi
 half="$dir.part"
 trap 'rm -rf --one-file-system "$half"' EXIT
 rm -rf --one-file-system "$half"
+mkdir -p "$(dirname "$dir")"
 unshare --mount --pid --fork --kill-child --propagation private mmdebstrap --quiet --variant=apt --mode=root \
   --aptopt='APT::Install-Recommends "false"' --aptopt='Acquire::Check-Valid-Until "false"' \
   --include=slurmctld,slurmd,slurm-client,munge,iproute2,iperf3 "$suite" "$half"

@@ -66,17 +66,22 @@ func (n *Network) WriteModel(w io.Writer) error {
 	return err
 }
 
-// ReadModel reads a model of topograph. Each of its blocks is a rack, and blocks of one domain are joined.
+// ReadModel reads a model of topograph. Each of its blocks is a rack, or blocks of one switch and domain together, and
+// racks of one domain are joined.
 func ReadModel(name string, b []byte) (Network, error) {
 	var m model
 	in, err := yamlfile.Decode(name, b, &m)
 	if err != nil {
 		return Network{}, fmt.Errorf("read model: %w", err)
 	}
+	above, err := m.above()
+	if err != nil {
+		return Network{}, fmt.Errorf("read model: %w", in.At(yamlfile.Keys{"switches"}, err))
+	}
 	var n Network
-	domains, seen := map[string]int{}, map[string]bool{}
+	last, seen, at := map[string]int{}, map[string]bool{}, map[[2]string]int{}
 	for i, block := range m.Blocks {
-		rack, err := m.rack(i)
+		rack, err := m.rack(i, above)
 		for _, node := range rack.Nodes {
 			if seen[node] {
 				err = fmt.Errorf("node %q is there twice", node)
@@ -86,11 +91,22 @@ func ReadModel(name string, b []byte) (Network, error) {
 		if err != nil {
 			return Network{}, fmt.Errorf("read model: %w", in.At(yamlfile.Keys{"blocks", i}, err))
 		}
-		if d := m.domain(&block); d != "" {
-			if last, joined := domains[d]; joined {
-				n.Circuits = append(n.Circuits, [2]int{last, i})
+		domain := m.domain(&block, above)
+		key := [2]string{rack.Name, domain}
+		if r, there := at[key]; there {
+			n.Racks[r].Nodes = append(n.Racks[r].Nodes, rack.Nodes...)
+			continue
+		}
+		r := len(n.Racks)
+		at[key] = r
+		if slices.ContainsFunc(n.Racks, func(x Rack) bool { return x.Name == rack.Name }) {
+			rack.Name += "-" + strconv.Itoa(i) // its switch has nodes of several domains
+		}
+		if domain != "" {
+			if from, joined := last[domain]; joined {
+				n.Circuits = append(n.Circuits, [2]int{from, r})
 			}
-			domains[d] = i
+			last[domain] = r
 		}
 		n.Racks = append(n.Racks, rack)
 	}
@@ -100,11 +116,35 @@ func ReadModel(name string, b []byte) (Network, error) {
 	return n, nil
 }
 
-func (m *model) rack(i int) (out Rack, err error) {
+// above returns the switch above each that has one. As in topograph, there is one at most, and none is above itself.
+func (m *model) above() (map[string]string, error) {
+	out := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(m.Switches)) {
+		for _, child := range m.Switches[name].Switches {
+			if other, has := out[child]; has {
+				return nil, fmt.Errorf("switch %q is below %q and below %q", child, other, name)
+			}
+			out[child] = name
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		steps := 0
+		for at := out[name]; at != ""; at = out[at] {
+			if steps++; steps > len(out) {
+				return nil, fmt.Errorf("switch %q is above itself", at)
+			}
+		}
+	}
+	return out, nil
+}
+
+func (m *model) rack(i int, above map[string]string) (out Rack, err error) {
 	block := &m.Blocks[i]
 	out.Name = block.Switch
-	if out.Name == "" {
+	if _, known := m.Switches[out.Name]; out.Name == "" {
 		out.Name = "block" + strconv.Itoa(i)
+	} else if !known && above[out.Name] == "" {
+		return out, fmt.Errorf("block %d is below switch %q, which switches do not have: add it there", i, out.Name)
 	}
 	for _, word := range block.Nodes {
 		names, err := expand(word)
@@ -122,12 +162,13 @@ func (m *model) rack(i int) (out Rack, err error) {
 	return out, nil
 }
 
-// domain is the block's own, or what its switch says.
-func (m *model) domain(b *modelBlock) string {
-	if d := b.Annotations[modelDomain]; d != "" {
-		return d
+// domain is the block's own, or that of the nearest switch above it that has one.
+func (m *model) domain(b *modelBlock, above map[string]string) string {
+	d := b.Annotations[modelDomain]
+	for at := b.Switch; d == "" && at != ""; at = above[at] {
+		d = m.Switches[at].Annotations[modelDomain]
 	}
-	return m.Switches[b.Switch].Annotations[modelDomain]
+	return d
 }
 
 // mostNodes bounds the nodes of a block.

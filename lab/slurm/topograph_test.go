@@ -40,16 +40,41 @@ blocks:
 	}
 }
 
+// TestModelRules: what topograph 1.0.0 makes of its models. Switches hand their domain down to what is below them,
+// blocks can share a switch, and ranges can be all of a name.
+func TestModelRules(t *testing.T) {
+	const text = `switches:
+  S1: {switches: [S2, S3]}
+  S2: {switches: [S4, S5], annotations: {accelerator.topology.test/domain: nvl2}}
+  S5: {annotations: {accelerator.topology.test/domain: nvl5}}
+blocks:
+- {switch: S4, nodes: ["I[21-22]", I25]}
+- {switch: S5, nodes: ["[1101-1102]"]}
+- {switch: S4, nodes: [I26]}
+- {switch: S3, nodes: ["I[34-36]"], annotations: {accelerator.topology.test/domain: nvl2}}
+- {switch: S4, nodes: [I27], annotations: {accelerator.topology.test/domain: nvl5}}
+`
+	want := Network{Racks: []Rack{{"S4", []string{"I21", "I22", "I25", "I26"}}, {"S5", []string{"1101", "1102"}},
+		{"S3", []string{"I34", "I35", "I36"}}, {"S4-4", []string{"I27"}}}, Circuits: [][2]int{{0, 2}, {1, 3}}}
+	got, err := ReadModel("m.yaml", []byte(text))
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 func TestBadModels(t *testing.T) {
 	for text, want := range map[string]string{
-		"blocks: []\n":                                  "has no blocks",
-		"blocks:\n- nodes: []\n":                        "m.yaml:2:",
-		"blocks:\n- nodes: [a]\n- nodes: [b, a]\n":      "m.yaml:3:",
-		"blocks:\n- nodes: ['n[3-1]']\n":                `"3-1" in "n[3-1]" is no range`,
-		"blocks:\n- nodes: ['n[1-']\n":                  `"n[1-" names no nodes`,
-		"blocks:\n- nodes: ['n[0-99999999]']\n":         "is no range",
-		"blocks:\n- node: [a]\n":                        "m.yaml:2:",
-		"blocks:\n- nodes: ['n[0-60000]', 'm[0-9999]']": "more than 65536 nodes",
+		"blocks: []\n":                                         "has no blocks",
+		"blocks:\n- {nodes: [a], switch: s}\n":                 `m.yaml:2:3: block 0 is below switch "s", which`,
+		"switches: {a: {switches: [b]}, c: {switches: [b]}}\n": `m.yaml:1:11: switch "b" is below "a" and below "c"`,
+		"switches: {a: {switches: [b]}, b: {switches: [a]}}\n": `is above itself`,
+		"blocks:\n- nodes: []\n":                               "m.yaml:2:",
+		"blocks:\n- nodes: [a]\n- nodes: [b, a]\n":             "m.yaml:3:",
+		"blocks:\n- nodes: ['n[3-1]']\n":                       `"3-1" in "n[3-1]" is no range`,
+		"blocks:\n- nodes: ['n[1-']\n":                         `"n[1-" names no nodes`,
+		"blocks:\n- nodes: ['n[0-99999999]']\n":                "is no range",
+		"blocks:\n- node: [a]\n":                               "m.yaml:2:",
+		"blocks:\n- nodes: ['n[0-60000]', 'm[0-9999]']":        "more than 65536 nodes",
 	} {
 		if _, err := ReadModel("m.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
@@ -84,7 +109,8 @@ func TestLabels(t *testing.T) {
 }
 
 func FuzzReadModel(f *testing.F) {
-	f.Add([]byte("blocks:\n- switch: a\n  nodes: ['n[1-2]']\n  annotations: {accelerator.topology.test/domain: d}\n"))
+	f.Add([]byte("switches: {b: {switches: [a]}}\nblocks:\n- switch: a\n  nodes: ['n[1-2]']\n" +
+		"  annotations: {accelerator.topology.test/domain: d}\n"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := ReadModel("f", b)
 		if err != nil {

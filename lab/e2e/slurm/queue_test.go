@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"lightloom/lab/labtest"
+	"lightloom/lab/slurm"
 )
 
 // TestQueue measures what the agent adds to slurmctld while 1,000 jobs wait: half of them require circuits that they
@@ -31,19 +32,7 @@ func TestQueue(t *testing.T) {
 	}
 	labtest.UpNetns(t)
 	c := up(t, all[0], "--fabric", eight)
-	agent := c.agent()
-	long := c.submit("-N14", "--output=/dev/null", "--wrap", "sleep 3600")
-	c.until("most nodes to be taken", time.Minute, func() bool { return c.root("squeue", "-hj", long, "-o", "%t") == "R" })
-	c.shell("sh", "-c", `for i in $(seq 500); do
-  sbatch --quiet -N1 --output=/dev/null --wrap "sleep 3"
-  sbatch --quiet -N4 --output=/dev/null `+asking+` --wrap "sleep 3"
-done`)
-	t.Logf("%d jobs wait", len(c.queue())-1)
-	slurmctld, err := strconv.Atoi(c.root("cat", "/run/lightloom-slurm/slurmctld.pid"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	slurmctld = c.outside(slurmctld)
+	agent, slurmctld := c.thousand()
 	t.Cleanup(func() { _ = syscall.Kill(agent, syscall.SIGCONT) }) // one that is stopped would not end
 	const span = 40 * time.Second
 	var more []float64
@@ -70,6 +59,57 @@ done`)
 	slices.Sort(more)
 	t.Logf("slurmctld takes %+.1f %% more with the agent (median of %d pairs, from %+.1f to %+.1f %%); %d jobs wait",
 		more[2], len(more), more[0], more[4], len(c.queue())-1)
+}
+
+// thousand has 1,000 jobs wait beside one that runs, and returns the processes of the agent and of slurmctld.
+func (c *cluster) thousand() (agent, slurmctld int) {
+	c.Helper()
+	agent = c.agent()
+	long := c.submit("-N14", "--output=/dev/null", "--wrap", "sleep 3600")
+	c.until("most nodes to be taken", time.Minute, func() bool { return c.state(long) == "R" })
+	c.shell("sh", "-c", `for i in $(seq 500); do
+  sbatch --quiet -N1 --output=/dev/null --wrap "sleep 3"
+  sbatch --quiet -N4 --output=/dev/null `+asking+` --wrap "sleep 3"
+done`)
+	c.Logf("%d jobs wait", len(c.queue())-1)
+	slurmctld, err := strconv.Atoi(c.root("cat", "/run/lightloom-slurm/slurmctld.pid"))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return agent, c.outside(slurmctld)
+}
+
+// TestCalls measures slurmctld's processor time for each way to ask it, while 1,000 jobs wait and none begins.
+func TestCalls(t *testing.T) {
+	all := roots(t)
+	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm-calls" {
+		t.Skip("takes minutes: set LIGHTLOOM_MEASURE=slurm-calls")
+	}
+	if !labtest.Apart(t) {
+		return
+	}
+	labtest.UpNetns(t)
+	c := up(t, all[0], "--fabric", eight)
+	agent, slurmctld := c.thousand()
+	t.Cleanup(func() { _ = syscall.Kill(agent, syscall.SIGCONT) }) // one that is stopped would not end
+	if err := syscall.Kill(agent, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	c.root("scontrol", "update", "PartitionName=all", "State=DOWN")
+	labtest.Pause(context.Background(), 10*time.Second) // those that run end
+	jobs := strings.Join(c.queue()[:8], ",")
+	one, _, _ := strings.Cut(jobs, ",")
+	const times = 100
+	for _, command := range []string{"sleep 0.1", "squeue --json --states=all", "squeue --states=all", "squeue",
+		"squeue --json --jobs=" + one, "squeue --json --jobs=" + jobs, "squeue --json --user=lab",
+		"squeue --json --user=root",
+		"scontrol show job " + one, "scontrol --json show jobs", "squeue --only-job-state",
+		"sinfo --noheader --Node --format='" + slurm.NodesFormat + "'", "scontrol ping"} {
+		before := c.processor(slurmctld)
+		out := c.root("sh", "-c", fmt.Sprintf("for i in $(seq %d); do %s; done 2>&1 >/dev/null | tail -n 1", times, command))
+		used := c.processor(slurmctld) - before
+		t.Logf("%-60.60s %7.2f ms each %s", command, float64(used.Milliseconds())/times, out)
+	}
 }
 
 // outside is the process of the cluster's that has a number within it.

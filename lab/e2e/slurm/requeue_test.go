@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -61,4 +62,33 @@ func (c *cluster) runsWithCircuits(job, not string) (nodes []string) {
 		return false
 	})
 	return nodes
+}
+
+// TestLater: jobs that may not start yet, for the time that they name or for another job, have no circuits until they
+// may.
+func TestLater(t *testing.T) {
+	all := roots(t)
+	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
+		t.Skip("takes minutes, for Slurm looks once a minute at what held jobs wait for: set LIGHTLOOM_MEASURE=slurm")
+	}
+	if !labtest.Apart(t) {
+		return
+	}
+	labtest.UpNetns(t)
+	for _, root := range all {
+		t.Run(filepath.Base(root), func(t *testing.T) {
+			c := up(t, root, "--fabric", small)
+			other := c.submit("-N1", "--wrap", "sleep 600")
+			after := c.submit("-N3", "--dependency=afterany:"+other, asking, "--wrap", "sleep 600")
+			begins := time.Now().Add(10 * time.Second)
+			timed := c.submit("-N3", "--begin=now+10", asking, "--wrap", "sleep 600")
+			c.runsWithCircuits(timed, "")
+			if now := time.Now(); now.Before(begins.Add(-time.Second)) { // Slurm counts seconds
+				t.Errorf("it runs at %v, and may from %v on", now, begins)
+			}
+			c.waits(after)
+			c.root("scancel", other)
+			c.runsWithCircuits(after, "")
+		})
+	}
 }
