@@ -5,6 +5,7 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/maxmin"
+	"lightloom/southbound"
 )
 
 // slack is the share by which requests can exceed a link's capacity before the link counts as
@@ -37,6 +38,24 @@ func (d *linkDemand) Put(l pathmap.LinkID, bits float64) {
 		d.touched = append(d.touched, l)
 	}
 	d.load[l] += bits
+}
+
+// PutPace adds what a coflow's pace asks for to the loads of links, but for wide ones: what those carry,
+// hosts' links carry that bind, and they are overfull only where one of these is.
+func (d *linkDemand) PutPace(of []southbound.LinkLoad, slope float64, wide []bool) {
+	load, touched := d.load, d.touched
+	for i := range of {
+		u := &of[i]
+		if wide[u.Link] {
+			continue
+		}
+		at := &load[u.Link]
+		if *at == 0 {
+			touched = append(touched, u.Link)
+		}
+		*at += u.Base * slope
+	}
+	d.touched = touched
 }
 
 // Fits reports whether links can carry their loads, and clears these.

@@ -139,13 +139,7 @@ func (ps *paces) addTo(d *linkDemand) {
 		if slope == 0 {
 			continue
 		}
-		for i := range co.Load {
-			u := &co.Load[i]
-			if ps.wide[u.Link] {
-				continue // what it carries, hosts' links carry that bind: it is overfull only where one of them is
-			}
-			d.Put(u.Link, u.Base*slope)
-		}
+		d.PutPace(co.Load, slope, ps.wide)
 	}
 }
 

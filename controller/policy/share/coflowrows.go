@@ -166,6 +166,9 @@ func (b *coflowRows) check(c *controller.CoflowView) {
 	}
 	copy(b.live, b.has)
 	b.left = b.wide
+	if b.spread != nil {
+		b.spread.anew = true
+	}
 	for i := range b.runs {
 		bit := b.each(i, b.has)
 		for r := b.runs[i].first; r < b.runs[i].end; r++ {
@@ -210,6 +213,9 @@ func (b *coflowRows) end(c *controller.CoflowView, row int32) {
 	if w := &b.live[i*b.words+at/64]; *w&(1<<(at%64)) != 0 {
 		*w &^= 1 << (at % 64)
 		b.left--
+		if b.spread != nil {
+			b.spread.ended = append(b.spread.ended, place{int32(i), int32(at)})
+		}
 	}
 }
 

@@ -27,7 +27,21 @@ const (
 // Queues have strict priority, as in the authors' simulator; their system weights them. A coflow
 // changes its queue the instant it has sent enough, but not sooner than a coordination interval after
 // the last change of rates.
-type DCLAS struct{ Ordered }
+type DCLAS struct {
+	Ordered
+
+	// What the last decision spread, in its order, where only the links of hosts bind, and which of them had
+	// something left then. The first of these that stand as they did get the same again.
+	before   []spreadBefore
+	surveys  uint64 // of the topology context
+	up, down []uint64
+}
+
+// spreadBefore is a coflow of the last decision.
+type spreadBefore struct {
+	b *coflowRows
+	m *spreadMemory
+}
 
 // NewDCLAS returns Aalo.
 func NewDCLAS() *DCLAS { return &DCLAS{} }
@@ -49,29 +63,70 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 		all[i].remains = all[i].c.LeftTotal()
 	}
 	p.sort(all)
-	wake, ports := southbound.Never, o.ofPorts(v)
-	if ports {
-		o.left.gather(&o.topologyContext)
-	}
-	for i := range all {
-		d := &all[i]
-		var from, to []southbound.HostRate
-		if ports {
-			from, to = o.spreadOne(d)
-		} else {
-			before := o.given(d)
-			from, to = o.spreadRows(v, all[i:i+1])
-			d.given = o.given(d) - before
+	if o.ofPorts(v) {
+		p.spreadAll(all)
+	} else {
+		p.before = p.before[:0]
+		for i := range all {
+			before := o.given(&all[i])
+			from, to := o.spreadRows(v, all[i:i+1])
+			all[i].given = o.given(&all[i]) - before
+			o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: all[i].c.ID, From: from, To: to})
 		}
-		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: d.c.ID, From: from, To: to})
-		wake = min(wake, sinks(v.Now, d, d.given, o.topologyContext.bits))
 	}
-	if ports {
-		o.left.putBack(&o.topologyContext)
+	wake := southbound.Never
+	for i := range all {
+		wake = min(wake, sinks(v.Now, &all[i], all[i].given, o.topologyContext.bits))
 	}
 	o.backfillAll(v, all)
 	plan.Wake = min(plan.Wake, wake)
 	o.finish(plan)
+}
+
+// spreadAll spreads coflows in their order where only the links of hosts bind.
+func (p *DCLAS) spreadAll(all []demand) {
+	o := &p.Ordered
+	same := p.rewind(all)
+	for i := range all {
+		d := &all[i]
+		if i >= same {
+			o.spreadOne(d)
+			p.before = append(p.before, spreadBefore{d.b, d.b.spread})
+		}
+		m := d.b.spread
+		d.given = m.given
+		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: d.c.ID, From: m.from, To: m.to})
+	}
+	p.up, p.down = append(p.up[:0], o.left.up...), append(p.down[:0], o.left.down...)
+	o.left.putBack(&o.topologyContext)
+}
+
+// rewind returns how many coflows, the first in their order, get what they got before, and brings what is
+// left of links to what it was after these.
+func (p *DCLAS) rewind(all []demand) (same int) {
+	o := &p.Ordered
+	if p.surveys != o.topologyContext.surveys || len(p.before) == 0 {
+		p.surveys, p.before = o.topologyContext.surveys, p.before[:0]
+		o.left.gather(&o.topologyContext)
+		return 0
+	}
+	for same < min(len(all), len(p.before)) && p.before[same].stands(&all[same]) {
+		same++
+	}
+	o.left.up, o.left.down = append(o.left.up[:0], p.up...), append(o.left.down[:0], p.down...)
+	for i := len(p.before) - 1; i >= same; i-- {
+		m := p.before[i].m
+		m.out.giveBack(&o.left.out, o.left.up)
+		m.in.giveBack(&o.left.in, o.left.down)
+	}
+	clear(p.before[same:])
+	p.before = p.before[:same]
+	return same
+}
+
+// stands reports whether a coflow has the rows that it had.
+func (s *spreadBefore) stands(d *demand) bool {
+	return s.b == d.b && s.m == d.b.spread && s.m.left == d.b.left && !s.m.anew
 }
 
 // sort puts coflows into the order in which they are served.

@@ -4,5 +4,5 @@ package share
 // of Varys, SIGCOMM 2014, section 7, and of Orchestra, SIGCOMM 2011). A large coflow keeps all behind
 // it waiting where they meet.
 func NewFIFO() *Ordered {
-	return &Ordered{order: byKey(func(d *demand) float64 { return float64(d.c.Arrival) })}
+	return &Ordered{order: newByKey(func(d *demand) float64 { return float64(d.c.Arrival) })}
 }

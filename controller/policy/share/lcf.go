@@ -4,5 +4,5 @@ package share
 // packets (smallest-first of Varys, SIGCOMM 2014, section 4.2). It is blind to how those are spread
 // over ports.
 func NewLCF() *Ordered {
-	return &Ordered{order: byKey(func(d *demand) float64 { return d.left })}
+	return &Ordered{order: newByKey(func(d *demand) float64 { return d.left })}
 }

@@ -4,5 +4,5 @@ package share
 // flows as declared (narrowest-first of Varys, SIGCOMM 2014, section 4.2). It is blind to how many
 // bytes they carry.
 func NewNCF() *Ordered {
-	return &Ordered{order: byKey(func(d *demand) float64 { return float64(d.b.wide) })}
+	return &Ordered{order: newByKey(func(d *demand) float64 { return float64(d.b.wide) })}
 }

@@ -52,13 +52,40 @@ type ranking interface {
 	rank(g *topologyContext, all []demand)
 }
 
-// byKey ranks by one figure, the smallest first.
-type byKey func(d *demand) float64
+// figure is a number by which coflows are compared.
+type figure func(d *demand) float64
 
-func (key byKey) rank(_ *topologyContext, all []demand) {
-	slices.SortFunc(all, func(a, b demand) int {
-		return cmp.Or(cmp.Compare(key(&a), key(&b)), cmp.Compare(a.c.ID, b.c.ID))
-	})
+// byKey ranks by one figure, the smallest first.
+type byKey struct {
+	key  figure
+	keys []keyed
+	was  []demand
+}
+
+// keyed is the figure of a demand, and the place that the demand has before it is ranked.
+type keyed struct {
+	key float64
+	id  southbound.CoflowID
+	at  int32
+}
+
+func newByKey(key figure) *byKey { return &byKey{key: key} }
+
+// rank sorts figures alone, which are small, and then moves demands once.
+func (o *byKey) rank(_ *topologyContext, all []demand) {
+	o.keys = o.keys[:0]
+	for i := range all {
+		o.keys = append(o.keys, keyed{o.key(&all[i]), all[i].c.ID, int32(i)})
+	}
+	byFigure := func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) }
+	if slices.IsSortedFunc(o.keys, byFigure) {
+		return
+	}
+	slices.SortFunc(o.keys, byFigure)
+	o.was = append(o.was[:0], all...)
+	for i, k := range o.keys {
+		all[i] = o.was[k.at]
+	}
 }
 
 // Wants implements the part's list of events.

@@ -4,5 +4,5 @@ package share
 // host flow as declared (shortest-first of Varys, SIGCOMM 2014, section 4.2). It is blind to how many
 // host flows meet at one port.
 func NewSCF() *Ordered {
-	return &Ordered{order: byKey(func(d *demand) float64 { return float64(d.b.largest) })}
+	return &Ordered{order: newByKey(func(d *demand) float64 { return float64(d.b.largest) })}
 }

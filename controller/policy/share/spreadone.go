@@ -16,20 +16,27 @@ type spreadMemory struct {
 	surveys  uint64   // of the topology context
 	rows     []uint64 // by run, as coflowRows.live: rows both of whose links had something left
 	left     int32    // rows that had not ended; none before the first decision
+	ended    []place  // rows that have since
+	anew     bool     // ended does not have all of these, so that all rows are looked at
 	open     ends     // of its hosts, those whose link had something left
 	out, in  spreadEnd
 	runs     []int32 // to hosts of in that are busy
 	from, to []southbound.HostRate
+	given    float64 // bits a second, by the links of its sources
 }
+
+// place is where the sets of a coflow have a row.
+type place struct{ run, src int32 }
 
 // spreadEnd is the links of hosts out, or in, by host.
 type spreadEnd struct {
-	busy    []int32   // hosts that have rows, or a rate that they had for some; ascending
+	busy    []int32   // hosts that have rows, or a rate that they had for some, and perhaps others; ascending
 	count   []int32   // rows
 	counted []int32   // rows when rate was found
 	free    []float64 // what the link had left when rate was found
 	rate    []int64   // of each row, bits a second; 0 where there are no rows
-	was     []int64   // rate before this decision, of all if any has changed
+	was     []int64   // rate before this decision
+	changed []int32   // hosts where these two differ
 	taken   []int64   // what rows get together
 }
 
@@ -42,8 +49,10 @@ func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 		m = newSpreadMemory(g, b)
 		b.spread = m
 	}
-	if m.stale(&o.left, b) {
+	if rows, links := m.stale(&o.left, b); links || m.anew {
 		m.count(b)
+	} else if rows {
+		m.countEnded(b)
 	}
 	out, in := m.out.divide(o.left.out.free), m.in.divide(o.left.in.free)
 	if out || in {
@@ -53,8 +62,9 @@ func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 		m.add(b, &o.senders)
 		m.list()
 	}
-	d.given = m.out.take(&o.left.out, o.left.up)
+	m.given = m.out.take(&o.left.out, o.left.up)
 	m.in.take(&o.left.in, o.left.down)
+	d.given = m.given
 	return m.from, m.to
 }
 
@@ -82,24 +92,25 @@ func (e *ends) putBack(g *topologyContext) {
 func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
 	end := func() spreadEnd {
 		n := len(g.up)
-		return spreadEnd{nil, make([]int32, n), make([]int32, n), make([]float64, n), make([]int64, n),
-			make([]int64, n), make([]int64, n)}
+		return spreadEnd{count: make([]int32, n), counted: make([]int32, n), free: make([]float64, n),
+			rate: make([]int64, n), was: make([]int64, n), taken: make([]int64, n)}
 	}
-	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1,
+	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1, anew: true,
 		open: ends{up: make([]uint64, b.words), down: make([]uint64, b.words)}, out: end(), in: end()}
 }
 
-// stale reports whether rows have ended, or links of the coflow's hosts have got something left, or
-// nothing, since rows were counted; open are those that have something. It writes down what it has seen.
-func (m *spreadMemory) stale(open *ends, b *coflowRows) bool {
-	stale := m.left != b.left
+// stale reports whether rows have ended, and whether links of the coflow's hosts have got something left,
+// or nothing, since rows were counted; open are those that have something. It writes down what it has
+// seen.
+func (m *spreadMemory) stale(open *ends, b *coflowRows) (rows, links bool) {
+	rows = m.left != b.left
 	m.left = b.left
 	for w := range b.words {
 		up, down := open.up[w]&b.from[w], open.down[w]&b.dsts[w]
-		stale = stale || up != m.open.up[w] || down != m.open.down[w]
+		links = links || up != m.open.up[w] || down != m.open.down[w]
 		m.open.up[w], m.open.down[w] = up, down
 	}
-	return stale
+	return rows, links
 }
 
 // count brings rows up to date. Those that come and go count with the rates of before.
@@ -113,20 +124,48 @@ func (m *spreadMemory) count(b *coflowRows) {
 				now = b.live[at] & m.open.up[w]
 			}
 			for diff := now ^ m.rows[at]; diff != 0; diff &= diff - 1 {
-				src := w*64 + bits.TrailingZeros64(diff)
 				n := int32(-1)
 				if now&(diff&-diff) != 0 {
 					n = 1
 				}
-				m.out.count[src] += n
-				m.in.count[dst] += n
-				rate := min(m.out.rate[src], m.in.rate[dst]) * int64(n)
-				m.out.taken[src] += rate
-				m.in.taken[dst] += rate
+				m.change(int32(w*64+bits.TrailingZeros64(diff)), dst, n)
 			}
 			m.rows[at] = now
 		}
 	}
+	m.ended, m.anew = m.ended[:0], false
+	m.find(b)
+}
+
+// countEnded is count where rows have ended, and nothing else has changed.
+func (m *spreadMemory) countEnded(b *coflowRows) {
+	last := false // of some host
+	for _, row := range m.ended {
+		at, bit := int(row.run)*b.words+int(row.src/64), uint64(1)<<(row.src%64)
+		if m.rows[at]&bit == 0 {
+			continue
+		}
+		m.rows[at] &^= bit
+		dst := b.runs[row.run].dst
+		m.change(row.src, dst, -1)
+		last = last || m.out.count[row.src] == 0 || m.in.count[dst] == 0
+	}
+	if m.ended = m.ended[:0]; last {
+		m.find(b)
+	}
+}
+
+// change counts rows between two hosts.
+func (m *spreadMemory) change(src int32, dst southbound.HostID, n int32) {
+	m.out.count[src] += n
+	m.in.count[dst] += n
+	rate := min(m.out.rate[src], m.in.rate[dst]) * int64(n)
+	m.out.taken[src] += rate
+	m.in.taken[dst] += rate
+}
+
+// find lists the busy hosts, and the runs of those that take.
+func (m *spreadMemory) find(b *coflowRows) {
 	m.out.find()
 	m.in.find()
 	m.runs = m.runs[:0]
@@ -148,8 +187,11 @@ func (e *spreadEnd) find() {
 }
 
 // divide finds the rates of hosts whose links have free left, and reports whether any has changed.
-func (e *spreadEnd) divide(free []float64) (any bool) {
-	copy(e.was, e.rate)
+func (e *spreadEnd) divide(free []float64) bool {
+	for _, h := range e.changed {
+		e.was[h] = e.rate[h]
+	}
+	e.changed = e.changed[:0]
 	counted, before := e.counted, e.free
 	for _, h := range e.busy {
 		n := e.count[h]
@@ -162,10 +204,10 @@ func (e *spreadEnd) divide(free []float64) (any bool) {
 		}
 		counted[h], before[h] = n, free[h]
 		if rate != e.rate[h] {
-			e.rate[h], any = rate, true
+			e.rate[h], e.changed = rate, append(e.changed, h)
 		}
 	}
-	return any
+	return len(e.changed) > 0
 }
 
 // add brings what rows get together up to date.
@@ -226,4 +268,17 @@ func (e *spreadEnd) take(of *hostLinks, open []uint64) float64 {
 	}
 	open[word] &^= empty
 	return float64(sum)
+}
+
+// giveBack puts back what the last decision took from the links: they have what they had before it.
+func (e *spreadEnd) giveBack(of *hostLinks, open []uint64) {
+	for _, h := range e.busy {
+		if e.count[h] == 0 {
+			continue // it has taken nothing
+		}
+		of.free[h] = e.free[h]
+		if of.free[h] >= of.residual[h] {
+			open[h/64] |= 1 << (uint32(h) % 64)
+		}
+	}
 }

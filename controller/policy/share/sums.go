@@ -63,6 +63,9 @@ func (d *demand) weigh(g *topologyContext) {
 
 // told takes over the fabric's state of links.
 func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
+	if s.survey == g.surveys && len(s.where) == len(g.capacity) && s.toldAgain(g, left) {
+		return
+	}
 	if len(s.where) != len(g.capacity) {
 		s.where = make([]int32, len(g.capacity))
 	} else {
@@ -86,6 +89,33 @@ func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
 		where[u.Link] = int32(len(loads))
 	}
 	s.base, s.loads = base, loads
+}
+
+// toldAgain is told where the links are the same as before, and reports whether they are; mostly so.
+func (s *sums) toldAgain(g *topologyContext, left *southbound.Remaining) bool {
+	n, most, base, loads := 0, 0.0, s.base, s.loads[:len(s.base)]
+	for i := range left.Load {
+		u := &left.Load[i]
+		if u.Rows <= 0 || !g.binds[u.Link] {
+			continue
+		}
+		if n == len(base) || loads[n].link != u.Link {
+			return false
+		}
+		if u.Base > most {
+			most = u.Base
+		}
+		base[n] = u.Base
+		n++
+	}
+	if n != len(base) {
+		return false
+	}
+	for _, l := range s.loads[n:] {
+		s.where[l.link] = 0
+	}
+	s.version, s.most, s.loads, s.touched = left.Version, most, loads, s.touched[:0]
+	return true
 }
 
 // scale finds what links have to carry by the factor. Where all links are alike, the one with the most

@@ -23,6 +23,16 @@ type Index[B interface {
 }] struct {
 	byID     map[southbound.CoflowID]B
 	decision uint64
+
+	// Coflows mostly come in the order of the decision before, so that few are looked up.
+	met, before []found[B] // in this decision and in the one before, in their order
+	at          int        // in before: the one that is likely to be next
+}
+
+// found is what is remembered of a coflow, with its id.
+type found[B any] struct {
+	id southbound.CoflowID
+	b  B
 }
 
 // Begin begins a decision: no coflow has been met in it.
@@ -31,23 +41,42 @@ func (x *Index[B]) Begin() {
 		x.byID = map[southbound.CoflowID]B{}
 	}
 	x.decision++
+	clear(x.before)
+	x.met, x.before, x.at = x.before[:0], x.met, 0
 }
 
 // Get meets a coflow and returns what is remembered of its rows; false where nothing is, or other rows
 // were read.
 func (x *Index[B]) Get(c *controller.CoflowView) (b B, known bool) {
-	b, known = x.byID[c.ID]
+	b, known = x.find(c.ID)
 	if !known || c.Generation == 0 || b.entry().generation != c.Generation {
 		return b, false
 	}
 	b.entry().met = x.decision
+	x.met = append(x.met, found[B]{c.ID, b})
 	return b, true
+}
+
+// find returns what is remembered of a coflow of that id. One before it may have gone.
+func (x *Index[B]) find(id southbound.CoflowID) (b B, known bool) {
+	for k := x.at; k < min(x.at+2, len(x.before)); k++ {
+		if x.before[k].id == id {
+			x.at = k + 1
+			return x.before[k].b, true
+		}
+	}
+	b, known = x.byID[id]
+	return b, known
 }
 
 // Put meets a coflow and remembers b of its rows, in the place of what was remembered before.
 func (x *Index[B]) Put(c *controller.CoflowView, b B) {
 	*b.entry() = Entry{c.Generation, x.decision}
 	x.byID[c.ID] = b
+	if n := len(x.met); n > 0 && x.met[n-1].id == c.ID {
+		x.met = x.met[:n-1]
+	}
+	x.met = append(x.met, found[B]{c.ID, b})
 }
 
 // At returns what is remembered of a coflow of that id, of whatever rows; nil: nothing.
@@ -69,6 +98,7 @@ func (x *Index[B]) Each(f func(B)) {
 // Forget drops the coflows that have not been met in this decision: what is remembered of giants is not
 // small.
 func (x *Index[B]) Forget() {
+	x.before = x.before[:0]
 	for id, b := range x.byID {
 		if !x.Met(b) {
 			delete(x.byID, id)

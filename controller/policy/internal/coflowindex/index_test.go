@@ -1,6 +1,8 @@
 package coflowindex
 
 import (
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"lightloom/controller"
@@ -51,5 +53,49 @@ func TestIndexUnsaid(t *testing.T) {
 	x.Begin()
 	if _, known := x.Get(&c); known {
 		t.Error("rows without a generation are known")
+	}
+}
+
+// TestIndexReference: whatever comes, goes, changes its rows or its place, what was put last is found, as
+// in a map.
+func TestIndexReference(t *testing.T) {
+	for seed := range uint64(50) {
+		r := rand.New(rand.NewPCG(seed, 43))
+		var x Index[*note]
+		var all []controller.CoflowView
+		want := map[southbound.CoflowID]*note{}
+		for next := southbound.CoflowID(0); next < 60; {
+			for ; r.IntN(3) > 0; next++ {
+				all = append(all, controller.CoflowView{ID: next, Generation: 1})
+			}
+			all = slices.DeleteFunc(all, func(controller.CoflowView) bool { return r.IntN(8) == 0 })
+			if n := len(all); n > 1 && r.IntN(4) == 0 {
+				i, k := r.IntN(n), r.IntN(n)
+				all[i], all[k] = all[k], all[i]
+			}
+			x.Begin()
+			for i := range all {
+				c := &all[i]
+				if r.IntN(6) == 0 {
+					c.Generation++
+				}
+				b, known := x.Get(c)
+				if w := want[c.ID]; b != w || known != (w != nil && w.generation == c.Generation) {
+					t.Fatalf("seed %d: coflow %d: %v, %v, want %v", seed, c.ID, b, known, w)
+				}
+				if !known {
+					want[c.ID] = new(note)
+					x.Put(c, want[c.ID])
+				}
+			}
+			if r.IntN(4) == 0 {
+				x.Forget()
+				for id := range want {
+					if !slices.ContainsFunc(all, func(c controller.CoflowView) bool { return c.ID == id }) {
+						delete(want, id)
+					}
+				}
+			}
+		}
 	}
 }
