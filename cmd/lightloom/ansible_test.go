@@ -36,7 +36,7 @@ func newPlaybook(t *testing.T, profile string) *playbook {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := newWireLab(t, profile)
+	l := newWireLabIn(t, t.TempDir(), profile)
 	p := &playbook{t: t, lab: l, bin: filepath.Join(l.dir, "bin", "lightloom")}
 	collection := filepath.Join(l.dir, "collections", "ansible_collections", "lightloom")
 	if err := os.CopyFS(collection, os.DirFS(filepath.Join(root, "packaging", "ansible", "lightloom"))); err != nil {
@@ -89,13 +89,14 @@ const wireModule = "lightloom.lab.wire: {devices: lab.yaml, links: t0.csv, switc
 // TestAnsible: a play through the real ansible-playbook changes a switch once; check mode says what a run would do, and
 // does nothing.
 func TestAnsible(t *testing.T) {
+	t.Parallel()
 	needAnsible(t)
 	p := newPlaybook(t, "ocp")
 	const once = "      check_mode: true\n"
 	task := func(more string) string { return "    - " + wireModule + more + "}\n" }
 	shows := func(want int) {
 		t.Helper()
-		got := string(output(t, "circuit", "import", "ocs", "--devices", "lab.yaml"))
+		got := string(output(t, "circuit", "import", "ocs", "--devices", filepath.Join(p.lab.dir, "lab.yaml")))
 		if strings.Count(got, "\n") != want {
 			t.Errorf("the switch has %q, want %d circuits", got, want)
 		}
@@ -105,7 +106,7 @@ func TestAnsible(t *testing.T) {
 		t.Errorf("no difference in\n%s", said)
 	}
 	shows(0)
-	if _, err := os.Stat("leases.json"); err == nil {
+	if _, err := os.Stat(filepath.Join(p.lab.dir, "leases.json")); err == nil {
 		t.Error("check mode took a lease")
 	}
 	p.play("changed ok ok changed", nil, "  tasks:\n"+task("")+task("")+task("")+once+task(", state: absent")+once)
@@ -120,6 +121,7 @@ func TestAnsible(t *testing.T) {
 
 // TestAnsibleRole: the role wires the testbed of a file in YAML and checks it; a port that another testbed has is told.
 func TestAnsibleRole(t *testing.T) {
+	t.Parallel()
 	needAnsible(t)
 	p := newPlaybook(t, "ocp")
 	p.lab.put("t2.yaml", "testbed: t2\nswitch: ocs\nports: {a: {x: 0, y: 1}, b: {x: 2}}\nlinks: [{from: a x, to: b x}]\n")

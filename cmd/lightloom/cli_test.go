@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,9 +44,10 @@ func TestMain(m *testing.M) {
 
 // TestScripts runs the binary as users do. A script can test [has:COMMAND].
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	root := repository(t)
 	testscript.Run(t, testscript.Params{
-		Dir: "testdata/script",
+		Files: scripts(t),
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("GOGC", os.Getenv("GOGC"))
 			e.Setenv("LIGHTLOOM_CONTROLPLANE", os.Getenv("LIGHTLOOM_CONTROLPLANE"))
@@ -105,6 +107,18 @@ func ownProgram(e *testscript.Env) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(bin, "lightloom"), program, 0o755)
+}
+
+// scripts lists the scripts, the longest first: the last to begin would keep the whole test waiting.
+func scripts(t *testing.T) []string {
+	t.Helper()
+	const dir = "testdata/script"
+	all, err := filepath.Glob(dir + "/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := []string{dir + "/tasks.txtar", dir + "/frames.txtar", dir + "/engines.txtar"}
+	return slices.Concat(long, slices.DeleteFunc(all, func(name string) bool { return slices.Contains(long, name) }))
 }
 
 // TestTasks: the script of a page has every line of the page that a reader types.

@@ -91,6 +91,7 @@ func TestExamples(t *testing.T) {
 
 // TestRunFromGo runs a copy of docs/examples/run-from-go beside this clone, with no module that is not here.
 func TestRunFromGo(t *testing.T) {
+	t.Parallel()
 	root, dir := repository(t), t.TempDir()
 	name := filepath.Join("docs", "examples", "run-from-go")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(root, name))); err != nil {

@@ -65,6 +65,7 @@ func TestOwnNames(t *testing.T) {
 
 // TestSizes bounds functions, structs and lines. A package is as large as what it is about.
 func TestSizes(t *testing.T) {
+	t.Parallel()
 	root := repository(t)
 	for _, name := range goFiles(t, root) {
 		if generated(name) {
@@ -122,6 +123,7 @@ func generated(name string) bool {
 // TestSharesAreNotWaitedFor: no test that holds netnstest's Lock or Share has parallel tests within,
 // which can wait for each other for ever. It goes through helpers, but not through methods.
 func TestSharesAreNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	root := repository(t)
 	type function struct {
 		dir  string

@@ -19,10 +19,17 @@ type wireLab struct {
 
 func newWireLab(t *testing.T, profile string, more ...string) *wireLab {
 	t.Helper()
-	l := &wireLab{t, t.TempDir()}
-	t.Chdir(l.dir)
-	addr := startTarget(t, append([]string{"--profile", profile, "--ports", "8", "--dark", "1ms", "--tls-dir", "keys"},
-		more...)...)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	return newWireLabIn(t, dir, profile, more...)
+}
+
+// newWireLabIn makes it in a directory, for tests that name their files from anywhere.
+func newWireLabIn(t *testing.T, dir, profile string, more ...string) *wireLab {
+	t.Helper()
+	l := &wireLab{t, dir}
+	addr := startTarget(t, append([]string{"--profile", profile, "--ports", "8", "--dark", "1ms", "--tls-dir",
+		filepath.Join(dir, "keys")}, more...)...)
 	l.put("lab.yaml", "devices:\n  - {name: ocs, address: '"+addr+"', profile: "+profile+", ports: 8, tls: {"+
 		"ca: keys/ca.pem, cert: keys/client.pem, key: keys/client.pem, server-name: localhost}}\n")
 	l.put("switches.csv", "StartDevice,StartPort,EndDevice,EndPort\nleaf0,Ethernet0,ocs,1\nleaf0,Ethernet4,ocs,2\n"+

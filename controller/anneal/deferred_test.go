@@ -13,6 +13,7 @@ import (
 // TestWaitingDecidesAlike: mode paper finds on a network that waits what it finds on one that does not, and counts no
 // less work there; so does a second attempt on the network of the first.
 func TestWaitingDecidesAlike(t *testing.T) {
+	t.Parallel()
 	decided, seeds := 0, tries.Of[uint64](30, 400)
 	for _, spec := range []string{"leafspine:racks=6,hosts=3,spines=3,eps=100Mbps,nic=500Mbps", "fattree:k=4,hosts=16",
 		"jellyfish:switches=12,degree=4,hosts=24,rate=50Mbps,slots=8"} {
@@ -89,6 +90,7 @@ func alike(t *testing.T, name string, s *NetworkState, j *controller.Job, free [
 // TestWaitingMindsTheBound: where the work allowed could be used up, the decision is that of a network that does not
 // wait, whether it would have been used up there or not.
 func TestWaitingMindsTheBound(t *testing.T) {
+	t.Parallel()
 	f, m := fabric(t, "leafspine:racks=6,hosts=3,spines=3,eps=100Mbps,nic=500Mbps")
 	kept, counted, spent := 0, 0, 0
 	for seed := range uint64(36) {

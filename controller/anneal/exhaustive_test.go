@@ -107,6 +107,7 @@ func TestNearExhaustiveOptimum(t *testing.T) {
 
 // TestRouteNearExhaustive does the same for routes alone.
 func TestRouteNearExhaustive(t *testing.T) {
+	t.Parallel()
 	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=3,eps=60Mbps,nic=100Mbps")
 	sum := 0.0
 	const n = 20

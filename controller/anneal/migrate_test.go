@@ -68,6 +68,7 @@ func (m *moving) exact(hosts []southbound.HostID) int64 {
 // and what is gained is there when every path is tried; with a price fewer move, and none where each is
 // dear; those that are fixed stay.
 func TestMigrate(t *testing.T) {
+	t.Parallel()
 	gained, cheap, paid, seeds := 0, 0, 0, tries.Of[uint64](25, 60)
 	for seed := range seeds {
 		m := newMoving(t, seed)

@@ -196,6 +196,7 @@ func runSome(s *NetworkState, rng *rand.Rand, n int) {
 // TestUtilityNeverDrifts walks both levels at random, takes moves back at random, and compares with the
 // reference implementation.
 func TestUtilityNeverDrifts(t *testing.T) {
+	t.Parallel()
 	specs := []string{"leafspine:racks=4,hosts=2,spines=3,eps=100Mbps,nic=500Mbps",
 		"hybrid:racks=6,hosts=3,spines=2,eps=1Gbps,ocs=10Gbps"}
 	type mapped struct {

@@ -625,6 +625,7 @@ func procedures() map[string]struct {
 // another replica. A call without a line in the table fails, and so does one without a rule. What is
 // denied changes nothing.
 func TestWhoMayCallWhat(t *testing.T) {
+	t.Parallel()
 	c := newCourt(t)
 	parties := c.parties(t)
 	c.reload(t)

@@ -22,6 +22,7 @@ import (
 // TestBrowsersAreKeptApart has a browser with an admin's certificate call in the ways in which a page of somebody
 // else's can have it call: each is refused, and nothing changes.
 func TestBrowsersAreKeptApart(t *testing.T) {
+	t.Parallel()
 	c := newCourt(t)
 	h := httpClient(c.issue(t, pki.Client, "admin").Client("", pki.Controller))
 	defer h.CloseIdleConnections()

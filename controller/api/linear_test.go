@@ -67,6 +67,7 @@ func (a anywhere) status(ctx context.Context, r Read) (Status, error) {
 // TestOperationsAreLinearizable: clients submit, cancel and read through all replicas while leaders are
 // killed; what they see is what one machine would show that did one after the other.
 func TestOperationsAreLinearizable(t *testing.T) {
+	t.Parallel()
 	c := newControllers(t)
 	who, err := c.ca.Issue(pki.Client, "user")
 	if err != nil {

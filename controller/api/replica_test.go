@@ -253,6 +253,7 @@ func (c *controllers) leader(t testing.TB, ctx context.Context, client *Client) 
 // come back; every batch ends up in the replicated state once, under the ids that were answered, and
 // each client's in its order.
 func TestEveryBatchOnceAcrossElections(t *testing.T) {
+	t.Parallel()
 	c := newControllers(t)
 	who, err := c.ca.Issue(pki.Client, "user")
 	if err != nil {

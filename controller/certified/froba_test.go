@@ -92,6 +92,7 @@ func TestNoRoute(t *testing.T) {
 // TestFRoBAFatTree: on the dissertation's network every plan verifies, and the one of both beginnings
 // is the best.
 func TestFRoBAFatTree(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(tries.Of(2, 20)) {
 		rng := rand.New(rand.NewPCG(seed, 5))
 		in := fatTree(rng, 6, 2, 20, false)

@@ -52,6 +52,7 @@ func BenchmarkGeneral(b *testing.B) {
 
 // TestGeneral is BenchmarkGeneral's comparison of values, on the smallest of each kind.
 func TestGeneral(t *testing.T) {
+	t.Parallel()
 	kinds := map[string]bool{}
 	for _, g := range generals() {
 		if kinds[g.name[:4]] {

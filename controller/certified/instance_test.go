@@ -217,6 +217,7 @@ func TestCheapestAgainstSearch(t *testing.T) {
 // TestOddInstances: what is odd has a plan whose certificate holds, and numbers that are numbers, from
 // every algorithm.
 func TestOddInstances(t *testing.T) {
+	t.Parallel()
 	shared := Candidates{{{0, 1}, {0, 2}}, {{0, 1}, {0, 2}}, {{0, 1}, {0, 2}}}
 	thousand := &Instance{Capacity: []float64{1e10, 4e9, 4e9}}
 	var alike Candidates

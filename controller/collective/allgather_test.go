@@ -39,6 +39,7 @@ func gathered(t *testing.T, n *collective.Network, chunks int) (*collective.Sche
 
 // TestTable: the rows of TACOS's table, in microseconds. Ours are at the same times, TACOS's rule at or behind them.
 func TestTable(t *testing.T) {
+	t.Parallel()
 	for i, want := range []float64{10002, 9606, 3706.2, 3443, 3402.4} {
 		n := collectivetest.Table()[i]
 		n.Net.Hold = true
@@ -67,6 +68,7 @@ func TestTable(t *testing.T) {
 // TestNeverBehindTACOS: on whole, damaged and irregular networks of 64 nodes, the best of ten runs of TACOS's rule is
 // never ahead.
 func TestNeverBehindTACOS(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(tries.Of(1, 10)) {
 		rng := rand.New(rand.NewPCG(seed, 2))
 		networks := collectivetest.Cube(4, rng)
@@ -106,6 +108,7 @@ func TestNeverBehindTACOS(t *testing.T) {
 
 // TestLargeTorus: whole or damaged, an 8×8×8 torus is within 1 % of what its ingress allows.
 func TestLargeTorus(t *testing.T) {
+	t.Parallel()
 	networks := collectivetest.Cube(8, rand.New(rand.NewPCG(1, 3)))
 	if tries.Of(0, 1) == 0 {
 		networks = networks[2:3]

@@ -23,6 +23,7 @@ func networks64(t *testing.T) []collectivetest.Named {
 
 // TestAllReduce: both halves are replayed, on networks whose links are not alike in both directions, too.
 func TestAllReduce(t *testing.T) {
+	t.Parallel()
 	all := networks64(t)
 	oneWay := collective.Torus([]int{4, 4}, fifty, halfMic)
 	oneWay.Links = oneWay.Links[:len(oneWay.Links)-3]
@@ -84,6 +85,7 @@ func TestReplayFindsReduced(t *testing.T) {
 
 // TestAllToAll: replayed; on a whole torus within 5 % of the bound, and nowhere beyond a fifth more.
 func TestAllToAll(t *testing.T) {
+	t.Parallel()
 	for _, n := range networks64(t) {
 		for run := range 2 {
 			n.Net.Hold = run == 0

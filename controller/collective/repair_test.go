@@ -41,6 +41,7 @@ func TestRepair(t *testing.T) {
 
 // TestRepairNearBound: on the large torus, one dead cable costs what the ingress of its ends says, and little more.
 func TestRepairNearBound(t *testing.T) {
+	t.Parallel()
 	n := collective.Torus([]int{8, 8, 8}, fifty, halfMic)
 	s, _, err := collective.AllGather(n, 1, gib/512)
 	if err != nil {

@@ -106,6 +106,7 @@ func appended(ctx context.Context, nodes []*Node, e string) (*Node, uint64, erro
 }
 
 func TestClusterOverTLSAndDisk(t *testing.T) {
+	t.Parallel()
 	cfgs, err := realCluster(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -160,6 +161,7 @@ const childDir = "LIGHTLOOM_TEST_REPLICA_DIR"
 // it acknowledged is there, once and in order, when the same directories are opened again, on other
 // ports.
 func TestKilledProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var acknowledged []string
 	for round, kill := range []int{37, 90} { // the second on top of what the first left, snapshots included

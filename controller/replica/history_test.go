@@ -37,6 +37,7 @@ type past struct {
 // their files, and lose them, while a client appends. With a witness or without one: whoever leads
 // holds all that was acknowledged, no two replicas differ, and in the end nothing is lost.
 func TestHistoriesWithOldDisks(t *testing.T) {
+	t.Parallel()
 	all := map[string]int{}
 	for seed := range tries.Of[uint64](24, 1000) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {

@@ -192,6 +192,7 @@ func TestVotedInALaterTerm(t *testing.T) {
 // most a minority have gone back at any one time. Then all are started and reach each other: all vote
 // within half a minute, without an operator's word, and hold all that was acknowledged.
 func TestComesToWork(t *testing.T) {
+	t.Parallel()
 	all := map[string]int{}
 	longest := time.Duration(0)
 	for seed := range tries.Of[uint64](8, 1000) {

@@ -186,6 +186,7 @@ func TestOldDisk(t *testing.T) {
 // TestOldFiles: old copies of every subset of a replica's files. It starts as a learner, or holds all,
 // or does not start and says that its disk is damaged. Nothing is lost in any case, and it votes again.
 func TestOldFiles(t *testing.T) {
+	t.Parallel()
 	smallSegments(t)
 	few := tries.Of(20, 1<<8)
 	rng := rand.New(rand.NewPCG(1, 7))
@@ -282,6 +283,7 @@ func (a *aged) complete(ctx context.Context) {
 // comes back, the leader is cut off, or the replica itself dies and starts again. Nobody leads without
 // all that was acknowledged.
 func TestElectionsWithOldFiles(t *testing.T) {
+	t.Parallel()
 	elections := 0
 	for _, classes := range [][]string{{"vote"}, {"log"}, {"vote", "log"}, {"vote", "snapshots"},
 		{"vote", "log", "snapshots"}} {
@@ -352,6 +354,7 @@ func electAt(t *testing.T, classes []string, dies bool, at int64) (reached bool)
 // TestFalseAccuser: a replica has gone back, learnt and counts anew; then another goes back to a disk
 // that remembers the starts of the first from before. Nobody is shut out for what that one remembers.
 func TestFalseAccuser(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(tries.Of(8, 100)) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { accuseFalsely(t, seed) })

@@ -18,6 +18,7 @@ import (
 // does not start by itself. As a newcomer it gives no vote to a candidate without the entry; when the
 // other is back, it joins, and the entry is on all.
 func TestAmnesia(t *testing.T) {
+	t.Parallel()
 	for seed := range tries.Of(20, 100) {
 		synctest.Test(t, func(t *testing.T) {
 			c := newCluster(t, uint64(seed), Limits{})

@@ -16,6 +16,7 @@ import (
 // behind their snapshot, so one of them leads. If their snapshot ends at 10 too, r0 replaces its
 // entries by the leader's. If it ends at 11, the leader sends it, and r0 starts again.
 func TestTailBehindASnapshot(t *testing.T) {
+	t.Parallel()
 	for restarts, ends := range []uint64{10, 11} {
 		for _, onDisk := range []bool{false, true} {
 			name := map[bool]string{false: "in memory", true: "on disk"}[onDisk]

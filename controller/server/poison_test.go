@@ -29,6 +29,7 @@ import (
 // TestPoisonousBatch: a replica refuses a call of three jobs of 2^20 flows, which an entry of the log
 // does not hold, soon after it has come, and goes on; also with no switch and no agent that answers.
 func TestPoisonousBatch(t *testing.T) {
+	t.Parallel()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
 	id, err := ca.Issue(pki.Controller, "controller0")

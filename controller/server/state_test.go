@@ -145,6 +145,7 @@ func TestNode(t *testing.T) {
 // TestLinksInState: a state directory behind a link is the one that it leads to; what links within lead to
 // is not deleted with it, and a directory in which everybody can put some is not taken.
 func TestLinksInState(t *testing.T) {
+	t.Parallel()
 	parent := t.TempDir()
 	at, behind, other := filepath.Join(parent, "at"), filepath.Join(parent,
 		"behind"), filepath.Join(parent, "other")

@@ -32,6 +32,7 @@ func (w *walk) readFrom(p *controller.Placement) {
 // TestWalksWithBlocks is TestWalks while tasks read blocks over the network, hosts fail and come back, and jobs are
 // cancelled. A task computes only once its block is there, and in the end every job has ended.
 func TestWalksWithBlocks(t *testing.T) {
+	t.Parallel()
 	f := fabric(t)
 	seeds := tries.Of[uint64](8, 60)
 	read, again := 0, 0

@@ -74,6 +74,7 @@ func TestFlowsWritten(t *testing.T) {
 
 // TestFlows: batches with many flows are read as package json reads them, in whatever form they are.
 func TestFlows(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 153))
 	b, err := Encode(wide(r, 1000))
 	if err != nil {

@@ -21,6 +21,7 @@ import (
 // each entry, and show policies the same. Another replica, which is restored now and then, holds what
 // the lean state holds.
 func TestLeaving(t *testing.T) {
+	t.Parallel()
 	f := fabric(t)
 	left := 0
 	for seed := range tries.Of[uint64](4, 200) {

@@ -15,6 +15,7 @@ import (
 // TestWalksWithLostHosts is TestWalks while hosts fail and come back. In the end every job has ended,
 // and of each edge exactly its bytes have been received: none twice, whatever began again.
 func TestWalksWithLostHosts(t *testing.T) {
+	t.Parallel()
 	f := fabric(t)
 	seeds := tries.Of[uint64](8, 60)
 	redone := 0

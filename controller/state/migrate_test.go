@@ -18,6 +18,7 @@ import (
 // hosts fail too. In the end every job has ended, and of each edge exactly its bytes have been
 // received.
 func TestWalksWithMigration(t *testing.T) {
+	t.Parallel()
 	f := fabric(t)
 	seeds := tries.Of[uint64](8, 150)
 	moved, redone := int64(0), 0

@@ -46,6 +46,7 @@ func (w *walk) reader(stages ...controller.Stage) *controller.Job {
 // TestWalksWithParents is TestWalks with jobs that read what others write, while hosts fail and come back. In the end
 // every job has ended whose parents were not cancelled or left out, and each edge's bytes were received once.
 func TestWalksWithParents(t *testing.T) {
+	t.Parallel()
 	f := fabric(t)
 	reading, seeds := 0, tries.Of[uint64](6, 300)
 	for seed := range seeds {

@@ -25,6 +25,7 @@ import (
 // at everything, a replica restored from a snapshot shows policies the same, and the ledgers hold what
 // they must. In the end every job has ended.
 func TestWalks(t *testing.T) {
+	t.Parallel()
 	f := fabric(t)
 	seeds := tries.Of[uint64](10, 100)
 	for seed := range seeds {

@@ -87,6 +87,7 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 // TestEvenLikeReference holds runs of rates that are the same for all coflows against the reference
 // implementation, as TestLikeTwin does, and logs how many of them used the clocks of ports at all.
 func TestEvenLikeReference(t *testing.T) {
+	t.Parallel()
 	const tolerance = 20 * time.Nanosecond
 	even := 0
 	for seed := range uint64(seeds()) {

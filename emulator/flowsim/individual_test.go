@@ -13,6 +13,7 @@ import (
 // TestIndividualFirstEnds changes few or many individual rates at once, removes some and adds others,
 // and compares the first end, and the rows that end then, with sorting all rows.
 func TestIndividualFirstEnds(t *testing.T) {
+	t.Parallel()
 	loose := 0
 	for seed := range uint64(2000) {
 		rng := rand.New(rand.NewPCG(seed, 27))

@@ -331,6 +331,7 @@ func (sc *script) onReference(t testing.TB) (w *reference, lefts [][]float64) {
 // rounding at one end shifts those after it, so a few are allowed; a byte a change of route is what
 // whole bytes cost on a link.
 func TestLikeReference(t *testing.T) {
+	t.Parallel()
 	const tolerance = 20 * time.Nanosecond
 	worst := time.Duration(0)
 	for seed := range uint64(seeds()) {

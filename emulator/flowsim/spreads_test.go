@@ -93,6 +93,7 @@ func (sc *script) spreadRates(rng *rand.Rand,
 // TestSpreadsLikeIndividual replays each script with all coflows among spreads, and with none: events and
 // what is left are the same to the last place.
 func TestSpreadsLikeIndividual(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(seeds()) {
 		sc := newSpreadScript(rand.New(rand.NewPCG(seed, 43)))
 		sc.fewRows = math.MaxInt32

@@ -130,6 +130,7 @@ func likeSONiC(profile string) func(*device.Config, *target.Config) {
 }
 
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		name    string
 		kind    device.Kind

@@ -51,6 +51,7 @@ func (r *rig) gribiDevice(t testing.TB, n gribi.Names, election func() gnmi.Elec
 // TestGRIBIConformance: the driver of gRIBI keeps the laws of all drivers, also with a switch that
 // knows no backups.
 func TestGRIBIConformance(t *testing.T) {
+	t.Parallel()
 	t.Run("openconfig", func(t *testing.T) { testDriver(t, gribi.OpenConfig(8, 8)) })
 	sonic := gribi.SONiC(8, 8, gnmi.InterfaceName)
 	sonic.ControllerBackup = true

@@ -63,6 +63,7 @@ func TestHugeMessage(t *testing.T) {
 // TestClientCertificates: clients with an expired certificate, one of an authority that the target does not trust, or
 // none are turned away; the driver's error names the device.
 func TestClientCertificates(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, device.Packet, nil)
 	trust := r.identity(t, pki.Controller, "c2").Client("sw", pki.Switch)
 	self := func(until time.Time) tls.Certificate {

@@ -80,6 +80,9 @@ func (f *Fabric) IsOCS(n pathmap.NodeID) bool {
 
 // OCSAt returns the OCS that has an OCS port, and the port's number there.
 func (f *Fabric) OCSAt(port int32) (pathmap.NodeID, int32) {
+	if f.Spec.oneOCS() {
+		return f.OCSNode, port
+	}
 	each := f.portsOfOCS()
 	if f.Spec.Pod() {
 		return f.OCSNode + pathmap.NodeID(port/each), facePort(port%each, int32(f.Racks))
@@ -87,7 +90,7 @@ func (f *Fabric) OCSAt(port int32) (pathmap.NodeID, int32) {
 	if f.Spec.Rails > 0 {
 		return f.OCSNode + pathmap.NodeID(port/each), f.Spec.railPort(port/each, port%each)
 	}
-	if port < each || f.Spec.ParallelOCSes() == 1 {
+	if port < each {
 		return f.OCSNode, port
 	}
 	return f.OCSNode + pathmap.NodeID(port/each), port % each
@@ -96,7 +99,7 @@ func (f *Fabric) OCSAt(port int32) (pathmap.NodeID, int32) {
 // OCSPort returns the number in the fabric of a port of an OCS. Of several OCSes, one that numbers a port
 // that the fabric does not use gets pathmap.None, never a port of another.
 func (f *Fabric) OCSPort(n pathmap.NodeID, port int32) int32 {
-	if f.Spec.ParallelOCSes() == 1 {
+	if f.Spec.oneOCS() {
 		return port
 	}
 	each := f.portsOfOCS()
@@ -184,6 +187,9 @@ func (s Spec) ParallelOCSes() int {
 	}
 	return max(1, s.OCSes, s.Rails)
 }
+
+// oneOCS reports whether there are no parallel ones. It copies no Spec: the simulator asks at each change of light.
+func (s *Spec) oneOCS() bool { return s.Kind != PodKind && s.OCSes <= 1 && s.Rails <= 1 }
 
 // Planes returns how many circuits a rack can have at once each way, over all OCSes.
 func (s Spec) Planes() int {

@@ -162,7 +162,7 @@ func TestOrder(t *testing.T) {
 			continue
 		}
 		found++
-		n := Along(Network(top, pathmap.Gbps, 0), ring)
+		n := along(Network(top, pathmap.Gbps, 0), ring)
 		s, _, err := collective.AllGather(n, 1, 1000)
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -179,4 +179,19 @@ func TestOrder(t *testing.T) {
 	if ring, ok := Order(pairs); ok {
 		t.Errorf("pairs have a ring: %v", ring)
 	}
+}
+
+// along returns the links of a network that join racks that follow each other in an order.
+func along(n *collective.Network, ring []int32) *collective.Network {
+	after := make([]int32, n.Nodes)
+	for i, v := range ring {
+		after[v] = ring[(i+1)%len(ring)]
+	}
+	out := &collective.Network{Nodes: n.Nodes, Hold: n.Hold}
+	for _, l := range n.Links {
+		if after[l.From] == l.To {
+			out.Links = append(out.Links, l)
+		}
+	}
+	return out
 }

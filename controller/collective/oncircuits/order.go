@@ -3,7 +3,6 @@ package oncircuits
 import (
 	"slices"
 
-	"lightloom/controller/collective"
 	"lightloom/controller/topoeng"
 )
 
@@ -65,19 +64,4 @@ func patchOne(next []int32, ring []int, joined topoeng.Counts) bool {
 		}
 	}
 	return false
-}
-
-// Along returns the links of a network that join racks that follow each other in an order.
-func Along(n *collective.Network, ring []int32) *collective.Network {
-	after := make([]int32, n.Nodes)
-	for i, v := range ring {
-		after[v] = ring[(i+1)%len(ring)]
-	}
-	out := &collective.Network{Nodes: n.Nodes, Hold: n.Hold}
-	for _, l := range n.Links {
-		if after[l.From] == l.To {
-			out.Links = append(out.Links, l)
-		}
-	}
-	return out
 }

@@ -105,6 +105,7 @@ func TestWithinTwiceBound(t *testing.T) {
 // TestManyCoflows plays arrivals over time. The replay itself checks that no port is reserved or held
 // twice and that every coflow ends; here, that the shortest does not wait for longer ones.
 func TestManyCoflows(t *testing.T) {
+	t.Parallel()
 	for seed := range tries.Of[uint64](40, 150) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 4))

@@ -15,6 +15,7 @@ import (
 // list of the uncovered pairs, whatever has ended, been thinned out, is held, or was reserved for
 // earlier coflows.
 func TestCoflowPairsAsListed(t *testing.T) {
+	t.Parallel()
 	for seed := range tries.Of[uint64](1000, 3000) {
 		rng := rand.New(rand.NewPCG(seed, 11))
 		ports := 2 + rng.IntN(9)

@@ -106,6 +106,7 @@ func least(t *testing.T, v *controller.View, p *controller.Plan) float64 {
 // TestBetterThanRandom: over busy networks the job's shuffle ends sooner than where random slots
 // and hashed paths put it, on the whole and mostly one by one.
 func TestBetterThanRandom(t *testing.T) {
+	t.Parallel()
 	spec := topo.Spec{Kind: topo.LeafSpine, Racks: 8, Hosts: 2, Spines: 2, NIC: 500 * pathmap.Mbps,
 		EPS: 50 * pathmap.Mbps}
 	for _, name := range []string{"crosslayer", "crosslayer-paper"} {

@@ -61,6 +61,7 @@ func fail(v *controller.View, rng *rand.Rand) {
 // moves too, of one instance each that decides about one view after the other: streams and batches,
 // waiting and running, links and hosts that fail.
 func TestJointIsCrossLayerBitByBit(t *testing.T) {
+	t.Parallel()
 	both := map[string]controller.Policy{}
 	for _, name := range []string{"joint", "crosslayer"} {
 		p, err := policy.New(name, policy.Options{})

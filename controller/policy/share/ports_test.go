@@ -82,6 +82,7 @@ const fewOfMany = 6
 // TestPortsMaxMin compares rates of ports with the solver, flow by flow, through coflows that come and
 // go, and with an instance that sees the last view only: both must be equal to the bit.
 func TestPortsMaxMin(t *testing.T) {
+	t.Parallel()
 	for seed := range tries.Of[uint64](150, 400) {
 		r := rand.New(rand.NewPCG(seed, 51))
 		v := crossbar(t)

@@ -16,6 +16,7 @@ import (
 // them row by row: their rates and wake-ups must be equal to the bit. On every other seed outside
 // schedulers hold some of the links, which changes on the way.
 func TestSpreadReference(t *testing.T) {
+	t.Parallel()
 	for seed := range tries.Of[uint64](200, 1000) {
 		r := rand.New(rand.NewPCG(seed, 71))
 		v := crossbar(t)

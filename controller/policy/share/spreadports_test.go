@@ -15,6 +15,7 @@ import (
 // with the same part that looks up the links of every row. The results must be equal to the bit, on few
 // hosts and on enough for a set of several words.
 func TestSpreadPortsReference(t *testing.T) {
+	t.Parallel()
 	filled := 0
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 53))

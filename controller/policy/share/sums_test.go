@@ -70,6 +70,7 @@ func loadOf(v *controller.View, c *controller.CoflowView) []southbound.LinkLoad 
 // version and reads every row and link. The results must be equal to the bit. On every other seed links
 // differ, by the capacity that outside schedulers hold, which changes on the way, and can be all.
 func TestSumsReference(t *testing.T) {
+	t.Parallel()
 	orders := map[string]func() *Ordered{"sebf": NewSEBF, "lcf": NewLCF, "fifo": NewFIFO, "bssi": NewBSSI,
 		"rapier": NewRapier}
 	for _, name := range []string{"sebf", "lcf", "fifo", "bssi", "rapier"} {

@@ -14,6 +14,7 @@ import (
 // they are to read. In the end all have ended, each byte was received once, and the replicas agree.
 // Dawn and PushBox get four seeds each: hosts fail in the fourth.
 func TestSeedsWithParents(t *testing.T) {
+	t.Parallel()
 	for i, name := range []string{"dawn+ecmp+sunflow", "pushbox", "fair+ecmp", "crosslayer"} {
 		for seed := range tries.Of[uint64](4, 100) {
 			if i > 1 && seed%4 > 0 {

@@ -55,6 +55,7 @@ func seedsOf(all uint64) (seeds []uint64) {
 //
 // A seed that fails does so again: run it alone with -run 'TestSeeds/seed_7$'.
 func TestSeeds(t *testing.T) {
+	t.Parallel()
 	seeds, minutes := seedsOf(20), 1
 	if os.Getenv("LIGHTLOOM_MEASURE") == "seeds" {
 		minutes, seeds = 10, nil
@@ -99,6 +100,7 @@ func weatheredOn(t *testing.T, fabric string, seed uint64, minutes int, faults w
 // off from everybody now and then: no port is lit twice, both ends of a circuit are of one OCS, and each OCS holds
 // what it should in the end.
 func TestSeedsOfFourOCSes(t *testing.T) {
+	t.Parallel()
 	for _, seed := range fewSeedsOf(200) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			faults := storm(seed)
@@ -112,6 +114,7 @@ func TestSeedsOfFourOCSes(t *testing.T) {
 // TestSeedsOfSeveralCircuits is TestSeeds with paths over several circuits of two OCSes: no switch keeps a rule of one
 // that no leader wants, and no flow goes round.
 func TestSeedsOfSeveralCircuits(t *testing.T) {
+	t.Parallel()
 	for _, seed := range fewSeedsOf(200) {
 		t.Run(fmt.Sprintf("seed_%d", seed), func(t *testing.T) {
 			faults := storm(seed)
@@ -125,6 +128,7 @@ func TestSeedsOfSeveralCircuits(t *testing.T) {
 // TestSeedsRepeat runs seeds twice: their histories are the same to the last byte, and those of two
 // seeds differ.
 func TestSeedsRepeat(t *testing.T) {
+	t.Parallel()
 	known := map[string]uint64{}
 	for seed := range tries.Of[uint64](2, 40) {
 		first, again := live(t, seed, 1), live(t, seed, 1)
@@ -141,6 +145,7 @@ func TestSeedsRepeat(t *testing.T) {
 // TestClocksStep: replicas whose clocks are an hour or ten years off when they start, before or ahead,
 // lead one after the other, and hold all that TestSeeds asks for.
 func TestClocksStep(t *testing.T) {
+	t.Parallel()
 	for _, off := range []time.Duration{time.Hour, 10 * 365 * 24 * time.Hour} {
 		for seed := range tries.Of[uint64](2, 100) {
 			t.Run(fmt.Sprintf("%v/seed_%d", off, seed), func(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 // of slices lead to one port, and in the end each slice has its circuits and each circuit that stands for good its
 // slice.
 func TestSeedsOfSlices(t *testing.T) {
+	t.Parallel()
 	for _, on := range []struct {
 		name, fabric string
 		shapes       []torus.Shape

@@ -155,7 +155,8 @@ func TestMixedLab(t *testing.T) {
 	}
 	l.until(30*time.Second-time.Since(began), "ready: .* 6 of 6 switches\n")
 	t.Logf("ready after %v", time.Since(began))
-	l.must("until lightloom jobs" + reach + " | grep -q running; do kill -0 $(cat controller.pid) || break; done")
+	l.must("until lightloom jobs" + reach + " | grep -q running; do kill -0 $(cat controller.pid) || break; " +
+		"sleep 0.1; done")
 	apply := func(text string) {
 		t.Helper()
 		l.must("cat >change.yaml <<'end'\n" + text + "end\nlightloom apply -f change.yaml" + reach)
@@ -257,7 +258,7 @@ func TestMixedLabMended(t *testing.T) {
 			name + "/ca.pem, cert: " + name + "/client.pem, key: " + name + "/client.pem, server-name: " + name + "}}\n"
 	}
 	l.must("cat >mend.yaml <<'end'\n" + mend + "end\nlightloom apply -f mend.yaml" + reach)
-	_, failed := l.do("timeout 10 sh -c 'while lightloom status" + reach + " | grep -q unclaimed; do :; done'")
+	_, failed := l.do("timeout 10 sh -c 'while lightloom status" + reach + " | grep -q unclaimed; do sleep 0.1; done'")
 	if failed {
 		t.Errorf("not claimed 10 s after their records were mended:\n%s", l.must("lightloom status"+reach))
 	}
@@ -292,7 +293,7 @@ func TestMixedLabValidated(t *testing.T) {
 	l.must("cat >wide.yaml <<'end'\njobs: [{name: wide, stages: [{name: map, tasks: 1}, {name: reduce, tasks: 2}], " +
 		"edges: [{from: map, to: reduce, bytes: 20MB}]}]\nend\nlightloom submit wide.yaml --wait" + reach)
 	t.Logf("a job has ended after %v", time.Since(began))
-	out, failed := l.do(fmt.Sprintf("timeout %d sh -c 'until lightloom status%s | grep -q ^ok; do :; done'",
+	out, failed := l.do(fmt.Sprintf("timeout %d sh -c 'until lightloom status%s | grep -q ^ok; do sleep 0.1; done'",
 		int(within/time.Second), reach))
 	if failed {
 		t.Errorf("%s\nnot in order %v after the job:\n%s", out, within, l.must("lightloom status"+reach))

@@ -274,9 +274,6 @@ func (n *Node) Encode(v Value, enc gpb.Encoding) (*gpb.TypedValue, error) {
 	return nil, fmt.Errorf("encoding %v: %w", enc, ErrEncoding)
 }
 
-// JSONValue returns a leaf's value as JSON_IETF has it, for encoding/json.
-func (n *Node) JSONValue(v Value) any { return n.Type.toJSON(v) }
-
 // JSON wraps a JSON value. Names inside it are sorted, so equal values have equal bytes.
 func JSON(v any, enc gpb.Encoding) (*gpb.TypedValue, error) {
 	b, err := appendJSON(make([]byte, 0, 256), v)
