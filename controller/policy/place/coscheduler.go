@@ -46,6 +46,7 @@ func (c *CoScheduler) Fill(v *controller.View, _ []controller.Event, p *controll
 	rest := incremental(v, p, &c.jobs, &c.last, k.data, func(y *slotAllocator) {
 		k.slotAllocator = y
 		y.serve(k.next)
+		k.settleRead()
 	})
 	k.gang(rest, p)
 }
@@ -427,6 +428,16 @@ func (k *schedulingPass) settle(w *work, p *planned, stage int) {
 	for i, r := range best.Racks {
 		p.left[r] = best.Tasks[i]
 		w.policyState = append(w.policyState, int32(r), int32(best.Tasks[i]))
+	}
+}
+
+// settleRead finds schedules for jobs whose lost outputs this decision reads from other hosts. Such a job is in the
+// plan though it takes no slot, and its schedule goes with it. Where slots are left, next has found it.
+func (k *schedulingPass) settleRead() {
+	for _, w := range k.works {
+		if w.own && k.total() == 0 {
+			k.try(w, guideline.ScheduledReduce)
+		}
 	}
 }
 

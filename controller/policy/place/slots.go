@@ -293,7 +293,7 @@ func usable(free []int32) []int32 {
 }
 
 // serve gives slots away, a task at a time, to the user with the fewest running tasks, until no user
-// takes one more; among equals, to the first by name. Where fewer slots are free than users wait, some
+// takes one more or none is left; among equals, to the first by name. Where fewer slots are free than users wait, some
 // users would never get one: there the slot goes to the user whose last task began the longest ago.
 // next places one task of a user, if it can.
 func (y *slotAllocator) serve(next func(u *user) bool) {
