@@ -188,6 +188,7 @@ func (c *cluster) decide(part filler) time.Duration {
 	c.t.Helper()
 	v := controller.View{Now: c.now, Seed: 7, Delta: 20 * time.Millisecond, ElephantThreshold: 1000}
 	c.s.FillView(&v, nil)
+	v.TaskChanges = c.s.TaskChanges()
 	p := controller.Plan{Wake: southbound.Never}
 	part.Fill(&v, nil, &p)
 	again := controller.Plan{Wake: southbound.Never}
