@@ -22,7 +22,8 @@ func (w *walk) readFrom(p *controller.Placement) {
 		first, _ := j.StageTasks(int(tasks[t].Stage))
 		from := southbound.HostID(w.r.IntN(w.s.Fabric().Hosts()))
 		if j.Job.Stages[tasks[t].Stage].Tasks[t-first].Input == 0 || j.Stages[tasks[t].Stage].Streams > 0 ||
-			tasks[t].Host != controller.NoHost || tasks[t].Ended != state.Unset || from == p.Hosts[t] || w.s.Lost(from) {
+			tasks[t].Host != controller.NoHost || p.Hosts[t] == controller.NoHost || tasks[t].Ended != state.Unset ||
+			from == p.Hosts[t] || w.s.Lost(from) {
 			continue
 		}
 		p.NonLocal, p.ReadFrom = append(p.NonLocal, int32(t)), append(p.ReadFrom, from)

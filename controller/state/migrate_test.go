@@ -57,7 +57,8 @@ func (w *walk) migrate() (state.Entry, bool) {
 	d := w.s.Data()
 	for _, k := range w.r.Perm(len(d.Jobs)) {
 		j := d.Jobs[k]
-		if j.Placed == state.Unset || j.Ended != state.Unset || slices.Contains(j.Hosts, controller.NoHost) {
+		if j.Incremental || j.Placed == state.Unset || j.Ended != state.Unset ||
+			slices.Contains(j.Hosts, controller.NoHost) {
 			continue
 		}
 		p := &controller.Placement{Job: j.ID, Hosts: slices.Clone(j.Hosts)}

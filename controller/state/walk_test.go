@@ -28,6 +28,7 @@ func TestWalks(t *testing.T) {
 	t.Parallel()
 	f := fabric(t)
 	seeds := tries.Of[uint64](10, 100)
+	unchanged := 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed,
 			received: map[[2]int]pathmap.Bytes{}}
@@ -41,6 +42,10 @@ func TestWalks(t *testing.T) {
 			w.end = true
 			w.step()
 		}
+		unchanged += w.unchanged
+	}
+	if unchanged < int(seeds) {
+		t.Errorf("only %d times a job had not changed in %d walks", unchanged, seeds)
 	}
 }
 
@@ -59,6 +64,7 @@ type walk struct {
 	blocks    bool // tasks read blocks
 	cancelled int
 	jobs      []*controller.Job
+	unchanged int                              // times that a job's tasks were compared with what they were
 	received  map[[2]int]pathmap.Bytes         // by job and edge
 	rows      map[uint64]controller.CoflowView // by generation
 
@@ -106,6 +112,8 @@ func (w *walk) step() {
 	for changes, now := range w.changed(look) {
 		if was, seen := tasks[changes]; seen && was != now {
 			w.t.Fatalf("seed %d: %v changes tasks of a job, and is not counted for it:\n%s\n%s", w.seed, e.Kind, was, now)
+		} else if seen {
+			w.unchanged++
 		}
 	}
 	switch e.Kind {
@@ -226,7 +234,8 @@ func (w *walk) restore() {
 	o.FillView(&b, nil)
 	a.Fabric, b.Fabric = nil, nil
 	if diff := cmp.Diff(a, b, cmpopts.EquateEmpty(),
-		cmpopts.IgnoreFields(controller.CoflowView{}, "Generation")); diff != "" {
+		cmpopts.IgnoreFields(controller.CoflowView{}, "Generation"),
+		cmpopts.IgnoreFields(controller.Partial{}, "Changes")); diff != "" {
 		w.t.Fatalf("seed %d: a restored replica shows policies something else (-here +there):\n%s", w.seed, diff)
 	}
 }
@@ -254,13 +263,12 @@ func (w *walk) entry() state.Entry {
 		}
 		switch kind {
 		case state.JobAccepted:
-			if w.families {
-				if j := w.job(); w.s.CheckParents([]*controller.Job{j}) == nil {
-					return state.Entry{Kind: state.JobAccepted, Job: j, Request: fmt.Sprint(r.IntN(20))}
-				}
+			j := w.job()
+			if w.families && w.s.CheckParents([]*controller.Job{j}) != nil {
 				continue
 			}
-			return state.Entry{Kind: state.JobAccepted, Job: w.job(), Request: fmt.Sprint(r.IntN(20))}
+			j.Incremental = r.IntN(2) == 0 && inParts(j)
+			return state.Entry{Kind: state.JobAccepted, Job: j, Request: fmt.Sprint(r.IntN(20))}
 		case state.Placed:
 			if w.moving && r.IntN(2) == 0 {
 				if e, ok := w.migrate(); ok {
@@ -338,6 +346,12 @@ func (w *walk) entry() state.Entry {
 	}
 }
 
+// inParts reports whether a job may be placed incrementally.
+func inParts(j *controller.Job) bool {
+	return len(j.Stages) > 0 && j.Sizes() == nil &&
+		!slices.ContainsFunc(j.Edges, func(e controller.Edge) bool { return e.Stream })
+}
+
 func (w *walk) job() *controller.Job {
 	host := func() southbound.HostID { return southbound.HostID(w.r.IntN(w.s.Fabric().Hosts())) }
 	stage := func(n int) controller.Stage {
@@ -406,10 +420,30 @@ func (w *walk) job() *controller.Job {
 	return &controller.Job{Name: "tasks alone", Stages: []controller.Stage{stage(n)}}
 }
 
+// withoutReceivers has tasks that receive from others of their job wait for hosts.
+func withoutReceivers(j *controller.Job, hosts []southbound.HostID) {
+	for i := range j.Edges {
+		if e := &j.Edges[i]; e.FollowsTasks() && e.Reads == nil {
+			for t, end := j.StageTasks(e.To); t < end; t++ {
+				hosts[t] = controller.NoHost
+			}
+		}
+	}
+}
+
 // place places the first job that fits.
 func (w *walk) place() (state.Entry, bool) {
 	var v controller.View
 	w.s.FillView(&v, nil)
+	for i := range v.Partial {
+		if p := &v.Partial[i]; slices.Contains(p.Hosts, controller.NoHost) {
+			e := controller.Evicted{Job: p.Job, Hosts: p.Hosts}
+			for _, t := range p.Tasks {
+				e.Ended = append(e.Ended, t.Ended != state.Unset)
+			}
+			v.Evicted = append(v.Evicted, e)
+		}
+	}
 	for i := range v.Evicted {
 		if hosts, ok := rescheduled(&v, &v.Evicted[i], w.r); ok {
 			p := &controller.Placement{Job: v.Evicted[i].Job.ID, Hosts: hosts}
@@ -425,6 +459,9 @@ func (w *walk) place() (state.Entry, bool) {
 		if hosts := controller.Pack(sizes, slices.Clone(v.Free)); hosts != nil {
 			if j.Sizes() == nil {
 				w.r.Shuffle(len(hosts), func(a, b int) { hosts[a], hosts[b] = hosts[b], hosts[a] })
+			}
+			if j.Incremental && w.r.IntN(2) == 0 {
+				withoutReceivers(j, hosts)
 			}
 			p := &controller.Placement{Job: j.ID, Hosts: hosts}
 			w.readFrom(p)
