@@ -19,6 +19,7 @@ func TestFruitless(t *testing.T) {
 	for name, fresh := range map[string]func() part{"fair": func() part { return new(Fair) },
 		"corral":       func() part { return new(Corral) },
 		"co-scheduler": func() part { return new(CoScheduler) },
+		"dawn":         func() part { return new(Dawn) },
 		"pushbox":      func() part { return NewPacker(pushbox.PushBox, nil) }} {
 		for _, tc := range []struct {
 			name    string
@@ -74,6 +75,101 @@ func TestFruitlessByLoad(t *testing.T) {
 		p := &controller.Plan{Wake: southbound.Never}
 		if by.Fill(v, nil, p); len(p.Place) != tc.want {
 			t.Errorf("at %v: places %+v, want %d", tc.now, p.Place, tc.want)
+		}
+	}
+}
+
+// TestDawnFruitlessByTime: Dawn decides anew when a stage has waited for Delay, and when the one that has waited the
+// longest overtakes all others, though nothing has changed.
+func TestDawnFruitlessByTime(t *testing.T) {
+	none := controller.NoHost
+	wide := begun(mapReduce("a", 0, 1, 3, 1000), []southbound.HostID{0, none, none, none}, 0) // fits nowhere
+	late := begun(mapReduce("a", 0, 1, 1, 1000), []southbound.HostID{0, none}, 28*time.Second)
+	late.Job.ID = 1
+	both, one := []controller.Partial{wide, late}, []controller.Partial{late}
+	for _, tc := range []struct {
+		name string
+		jobs []controller.Partial
+		free int32 // slots of each host in rack 1; rack 0, where the maps ran, has none
+		want []asked
+	}{
+		{"it has waited for a rack", one, 1, []asked{{29, 33, 0}, {30, 33, 0}, {33, 0, 1}}},
+		{"it has waited for a slot", one, 0, []asked{{29, 33, 0}, {30, 33, 0}, {33, 0, 0}}},
+		{"another overtakes it", both, 1, []asked{{28, 33, 0}, {29, 33, 0}, {30, 0, 0}, {34, 0, 0}}},
+		{"another would, if slots were free", both, 0, []asked{{28, 33, 0}, {29, 33, 0}, {30, 0, 0}}},
+	} {
+		d := new(Dawn)
+		v := &controller.View{Fabric: allocatorFabric(t, 2, 1), Delta: 20 * time.Millisecond, ElephantThreshold: 2000,
+			Free: []int32{0, 0, tc.free, tc.free}, Partial: tc.jobs}
+		v.TaskChanges = 3
+		for _, want := range tc.want {
+			p := &controller.Plan{Wake: southbound.Never}
+			v.Now = time.Duration(want.at) * time.Second
+			d.Fill(v, nil, p)
+			wake := southbound.Never
+			if want.wake > 0 {
+				wake = time.Duration(want.wake) * time.Second
+			}
+			if len(p.Place) != want.placed || p.Wake != wake {
+				t.Errorf("%s: at %v places %+v and wakes at %v, want %d and %v", tc.name, v.Now, p.Place, p.Wake, want.placed,
+					wake)
+			}
+		}
+	}
+}
+
+// TestDawnForgets: Dawn wants to be asked again for no stage that is over.
+func TestDawnForgets(t *testing.T) {
+	d := new(Dawn)
+	v := &controller.View{Fabric: allocatorFabric(t, 2, 1), Now: time.Second, Free: make([]int32, 4),
+		Partial: []controller.Partial{begun(mapReduce("a", 0, 1, 1, 1000), []southbound.HostID{0, controller.NoHost}, 0)}}
+	for _, want := range []time.Duration{Delay, southbound.Never} {
+		v.TaskChanges++
+		p := &controller.Plan{Wake: southbound.Never}
+		if d.Fill(v, nil, p); p.Wake != want {
+			t.Errorf("with %d jobs: wakes at %v, want %v", len(v.Partial), p.Wake, want)
+		}
+		v.Partial = nil
+	}
+}
+
+// asked is when a part decides and when it is to be asked again, in seconds, 0 for never, and how many jobs it places.
+type asked struct{ at, wake, placed int }
+
+// TestDawnFruitlessByLoad: Dawn decides anew where the rack that a stage prefers rests on the load of links. Its job
+// reads from rack 0 and is read together with what lies in rack 1. That rack has no slot: the stage takes one in rack 0
+// once the network is saturated.
+func TestDawnFruitlessByLoad(t *testing.T) {
+	f := allocatorFabric(t, 2, 1)
+	reads := func(r controller.Read, b pathmap.Bytes) controller.Edge {
+		r.Kind = controller.OneToOne
+		return controller.Edge{Bytes: b, Reads: &r}
+	}
+	one := []controller.Stage{{Tasks: make([]controller.Task, 1)}}
+	parent := &controller.Job{Incremental: true, Stages: one, Edges: []controller.Edge{
+		reads(controller.Read{Hosts: []southbound.HostID{0}, Ready: true}, 100)}}
+	child := &controller.Job{ID: 1, Incremental: true, Stages: one, Edges: []controller.Edge{
+		reads(controller.Read{Known: true, Parent: 0}, 100),
+		reads(controller.Read{Hosts: []southbound.HostID{2}, Ready: true}, 300)}}
+	v := &controller.View{Fabric: f, Free: []int32{1, 1, 0, 0}, Waiting: []*controller.Job{parent},
+		Blocked: []*controller.Job{child},
+		Links:   make([]controller.LinkRate, len(f.Topology.Links()))}
+	v.TaskChanges = 3
+	d := new(Dawn)
+	for i, tc := range []struct {
+		load   pathmap.BitsPerSecond // in tenths of the uplinks
+		placed int
+	}{{1, 0}, {6, 0}, {8, 1}} {
+		for _, links := range uplinks(v) {
+			for _, l := range links {
+				rate := controller.LinkRate{Span: 1, Rate: f.Topology.Link(l).Capacity * tc.load / 10}
+				v.Links[l], v.Links[pathmap.Reverse(l)] = rate, rate
+			}
+		}
+		v.Now = time.Duration(i) * time.Second
+		p := &controller.Plan{Wake: southbound.Never}
+		if d.Fill(v, nil, p); len(p.Place) != tc.placed {
+			t.Errorf("at a load of %d tenths: places %+v, want %d", tc.load, p.Place, tc.placed)
 		}
 	}
 }

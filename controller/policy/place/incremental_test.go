@@ -599,30 +599,32 @@ func TestSettledScheduleStays(t *testing.T) {
 	}
 }
 
+// begun is a job of maps and reduces whose tasks have hosts or none; its maps ended at an instant, or run where that is
+// below 0.
+func begun(j *controller.Job, hosts []southbound.HostID, ended time.Duration) controller.Partial {
+	p := controller.Partial{Job: j, Hosts: hosts, Waits: []bool{false, true}[:len(j.Stages)]}
+	for i, h := range hosts {
+		if i < len(j.Stages[0].Tasks) {
+			p.Tasks = append(p.Tasks, controller.TaskState{Host: h, Started: 0, Ended: ended})
+		} else {
+			p.Tasks = append(p.Tasks, controller.TaskState{Host: h, Stage: 1, Started: -1, Ended: -1})
+		}
+	}
+	return p
+}
+
 // TestScheduleWithoutSlots: where the output of a lost host is read from another one, the schedule of the job's reduces
 // stands in the same placement, also if no slot is free, or another user takes the last one.
 func TestScheduleWithoutSlots(t *testing.T) {
 	none := controller.NoHost
-	// a job whose first tasks are its maps
-	partial := func(j *controller.Job, hosts []southbound.HostID, ended time.Duration) controller.Partial {
-		p := controller.Partial{Job: j, Hosts: hosts, Waits: []bool{false, true}[:len(j.Stages)]}
-		for i, h := range hosts {
-			if i < len(j.Stages[0].Tasks) {
-				p.Tasks = append(p.Tasks, controller.TaskState{Host: h, Started: 0, Ended: ended})
-			} else {
-				p.Tasks = append(p.Tasks, controller.TaskState{Host: h, Stage: 1, Started: -1, Ended: -1})
-			}
-		}
-		return p
-	}
 	for free, placed := range []int{1, 2} {
 		waits, lost, runs := mapReduce("a", 0, 1, 0, 0), heavyJob(3, 3), mapReduce("c", 0, 4-free, 0, 0)
 		lost.ID, lost.User, runs.ID = 1, "b", 2
 		v := &controller.View{Fabric: allocatorFabric(t, 4, 2), Now: 5 * time.Second, Delta: 20 * time.Millisecond,
 			ElephantThreshold: 1000, Free: make([]int32, 8), Lost: []southbound.HostID{0, 1, 2, 3, 6, 7},
 			Waiting: []*controller.Job{waits}, Partial: []controller.Partial{
-				partial(lost, []southbound.HostID{none, 4, 5, none, none, none}, time.Second),
-				partial(runs, []southbound.HostID{5, 5, 4, 4}[:4-free], -1)}}
+				begun(lost, []southbound.HostID{none, 4, 5, none, none, none}, time.Second),
+				begun(runs, []southbound.HostID{5, 5, 4, 4}[:4-free], -1)}}
 		v.Free[4] = int32(free)
 		p := controller.Plan{Wake: southbound.Never}
 		new(CoScheduler).Fill(v, nil, &p)
