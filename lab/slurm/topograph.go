@@ -67,7 +67,7 @@ func (n *Network) WriteModel(w io.Writer) error {
 }
 
 // ReadModel reads a model of topograph. Each of its blocks is a rack, or blocks of one switch and domain together, and
-// racks of one domain are joined.
+// racks of one domain are joined. A block without a switch is a rack of its own.
 func ReadModel(name string, b []byte) (Network, error) {
 	var m model
 	in, err := yamlfile.Decode(name, b, &m)
@@ -79,7 +79,7 @@ func ReadModel(name string, b []byte) (Network, error) {
 		return Network{}, fmt.Errorf("read model: %w", in.At(yamlfile.Keys{"switches"}, err))
 	}
 	var n Network
-	last, seen, at := map[string]int{}, map[string]bool{}, map[[2]string]int{}
+	last, seen, at, names := map[string]int{}, map[string]bool{}, map[[2]string]int{}, m.names(above)
 	for i, block := range m.Blocks {
 		rack, err := m.rack(i, above)
 		for _, node := range rack.Nodes {
@@ -92,15 +92,17 @@ func ReadModel(name string, b []byte) (Network, error) {
 			return Network{}, fmt.Errorf("read model: %w", in.At(yamlfile.Keys{"blocks", i}, err))
 		}
 		domain := m.domain(&block, above)
-		key := [2]string{rack.Name, domain}
-		if r, there := at[key]; there {
+		key := [2]string{block.Switch, domain}
+		if r, there := at[key]; there && block.Switch != "" {
 			n.Racks[r].Nodes = append(n.Racks[r].Nodes, rack.Nodes...)
 			continue
 		}
 		r := len(n.Racks)
 		at[key] = r
-		if slices.ContainsFunc(n.Racks, func(x Rack) bool { return x.Name == rack.Name }) {
-			rack.Name += "-" + strconv.Itoa(i) // its switch has nodes of several domains
+		if block.Switch == "" {
+			rack.Name = fresh(names, "block"+strconv.Itoa(i))
+		} else if slices.ContainsFunc(n.Racks, func(x Rack) bool { return x.Name == rack.Name }) {
+			rack.Name = fresh(names, rack.Name+"-"+strconv.Itoa(i)) // its switch has nodes of several domains
 		}
 		if domain != "" {
 			if from, joined := last[domain]; joined {
@@ -138,12 +140,33 @@ func (m *model) above() (map[string]string, error) {
 	return out, nil
 }
 
+// names are those of all switches.
+func (m *model) names(above map[string]string) map[string]bool {
+	out := map[string]bool{}
+	for name := range m.Switches {
+		out[name] = true
+	}
+	for name := range above {
+		out[name] = true
+	}
+	return out
+}
+
+// fresh returns a name that none of these is, and adds it to them.
+func fresh(names map[string]bool, name string) string {
+	out := name
+	for i := 2; names[out]; i++ {
+		out = name + "-" + strconv.Itoa(i)
+	}
+	names[out] = true
+	return out
+}
+
+// rack returns the nodes of a block, and the name of its switch.
 func (m *model) rack(i int, above map[string]string) (out Rack, err error) {
 	block := &m.Blocks[i]
 	out.Name = block.Switch
-	if _, known := m.Switches[out.Name]; out.Name == "" {
-		out.Name = "block" + strconv.Itoa(i)
-	} else if !known && above[out.Name] == "" {
+	if _, known := m.Switches[out.Name]; out.Name != "" && !known && above[out.Name] == "" {
 		return out, fmt.Errorf("block %d is below switch %q, which switches do not have: add it there", i, out.Name)
 	}
 	for _, word := range block.Nodes {

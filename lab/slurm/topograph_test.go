@@ -62,6 +62,25 @@ blocks:
 	}
 }
 
+// TestModelNames: names that are made up are none that switches or other racks have.
+func TestModelNames(t *testing.T) {
+	const text = `switches: {S: {}, S-2: {}, block3: {}}
+blocks:
+- {switch: S-2, nodes: [a]}
+- {switch: S, nodes: [b]}
+- {switch: S, nodes: [c], annotations: {accelerator.topology.test/domain: d}}
+- {nodes: [e]}
+- {switch: block3, nodes: [f]}
+- {nodes: [g]}
+`
+	want := []Rack{{"S-2", []string{"a"}}, {"S", []string{"b"}}, {"S-2-2", []string{"c"}}, {"block3-2", []string{"e"}},
+		{"block3", []string{"f"}}, {"block5", []string{"g"}}}
+	got, err := ReadModel("m.yaml", []byte(text))
+	if diff := cmp.Diff(want, got.Racks); err != nil || diff != "" {
+		t.Errorf("%v %s", err, diff)
+	}
+}
+
 func TestBadModels(t *testing.T) {
 	for text, want := range map[string]string{
 		"blocks: []\n":                                         "has no blocks",
@@ -116,8 +135,12 @@ func FuzzReadModel(f *testing.F) {
 		if err != nil {
 			return
 		}
-		seen := map[string]bool{}
+		seen, racks := map[string]bool{}, map[string]bool{}
 		for _, r := range n.Racks {
+			if racks[r.Name] {
+				t.Errorf("rack %q is there twice", r.Name)
+			}
+			racks[r.Name] = true
 			for _, node := range r.Nodes {
 				if node == "" || seen[node] {
 					t.Errorf("node %q is empty or there twice", node)
