@@ -105,8 +105,8 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 			held = append(held, id)
 		}
 	}
-	over := orphans(held, jobs)
-	for _, id := range over {
+	orphaned := orphans(held, jobs)
+	for _, id := range orphaned {
 		listed := slices.ContainsFunc(jobs, func(j Job) bool { return j.ID == id })
 		if !listed && !slices.Contains(a.suspect, id) {
 			continue // a slice can be younger than a list of jobs
@@ -116,7 +116,7 @@ func (a *Agent) reconcile(ctx context.Context, now time.Time) error {
 		}
 		a.Say("freed the circuits of job %d, which is over", id)
 	}
-	a.suspect = over
+	a.suspect = orphaned
 	return a.Serve(ctx, now, jobs)
 }
 
@@ -180,13 +180,14 @@ func (a *Agent) move(ctx context.Context, blocks map[string]string) error {
 }
 
 // pause is the time between two looks. One costs slurmctld 6 ms of processor time at 1,000 jobs: these are looked at
-// every 10 s, and fewer more often. A look that failed is made again after 19 times as long as it took.
+// every 10 s, and fewer more often. A look that failed is not made again before 19 times as long as it took.
 func pause(every, took time.Duration, jobs int, failed bool) time.Duration {
 	const most, long = 10 * time.Second, 1000
+	out := max(every, most*time.Duration(min(jobs, long))/long)
 	if failed {
-		return max(every, min(19*took, most))
+		out = max(out, min(19*took, most))
 	}
-	return max(every, most*time.Duration(min(jobs, long))/long)
+	return out
 }
 
 // Run ticks until ctx ends.

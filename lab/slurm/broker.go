@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,14 +71,18 @@ type Broker struct {
 
 	since  map[int]time.Time // since when jobs have waited that only want circuits
 	differ string            // nodes and hosts that do not fit, as they were last said
+	judged string            // differ when refused jobs were last looked at
 }
 
 // errBusy is why circuits are not there yet.
 var errBusy = errors.New("no nodes and ports are free")
 
-// Serve places all jobs that can be: those of higher partitions first, else in their order.
+// Serve places all jobs that can be: those of higher tiers first, else in their order. Those that may not start yet
+// give back what they have before.
 func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
-	waiting := slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool { return !j.Held() && !j.Lost() && !j.Left() })
+	waiting := slices.DeleteFunc(slices.Clone(jobs), func(j Job) bool {
+		return !j.Held() && !j.Lost() && !j.Left() && !j.Refused()
+	})
 	if len(waiting) == 0 {
 		return nil
 	}
@@ -85,9 +90,23 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(waiting, func(x, y Job) int { return cmp.Compare(o.nodes.tier(&y), o.nodes.tier(&x)) })
+	again := b.differ != b.judged
+	b.judged = b.differ
+	tier := func(j *Job) int {
+		if !j.due(now) {
+			return math.MaxInt
+		}
+		return o.nodes.tier(j)
+	}
+	slices.SortStableFunc(waiting, func(x, y Job) int { return cmp.Compare(tier(&y), tier(&x)) })
 	var errs []error
 	for i := range waiting {
+		if waiting[i].Refused() {
+			if !again {
+				continue
+			}
+			waiting[i].Mark = held // what it names is its user's
+		}
 		if err := b.serve(ctx, now, &waiting[i], o); err != nil && !errors.Is(err, errBusy) {
 			errs = append(errs, fmt.Errorf("job %d: %w", waiting[i].ID, err))
 		}
@@ -166,9 +185,20 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 	return b.Slurm.Mark(ctx, j.ID, placed)
 }
 
+// forget ends what a held job has, and takes back the nodes that were chosen for it.
+func (b *Broker) forget(ctx context.Context, j *Job) error {
+	if err := b.Free(ctx, j.ID); err != nil {
+		return err
+	}
+	if len(j.Require) > 0 && (j.Mark == releasing || j.Mark == placed) {
+		return b.Slurm.Require(ctx, j.ID, nil)
+	}
+	return nil
+}
+
 // leave releases a job without circuits.
 func (b *Broker) leave(ctx context.Context, j *Job) error {
-	if err := b.Free(ctx, j.ID); err != nil {
+	if err := b.forget(ctx, j); err != nil {
 		return err
 	}
 	if err := b.Slurm.Mark(ctx, j.ID, leaving); err != nil {
@@ -180,10 +210,10 @@ func (b *Broker) leave(ctx context.Context, j *Job) error {
 	return b.Slurm.Mark(ctx, j.ID, without)
 }
 
-// refuse leaves a job as it is, with the reason, and frees what it had.
+// refuse leaves a job held, with the reason, and frees what it had. It is looked at again once other hosts are nodes.
 func (b *Broker) refuse(ctx context.Context, j *Job, why error) error {
 	b.Say("job %d stays held: %v", j.ID, why)
-	if err := b.Free(ctx, j.ID); err != nil {
+	if err := b.forget(ctx, j); err != nil {
 		return err
 	}
 	return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(why.Error(), "\n", " "))
@@ -220,7 +250,8 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 	return nodes, nil
 }
 
-// nodes returns those that a job is to have. Jobs of lower partitions that have ports which it requires are ended.
+// nodes returns those that a job is to have. Jobs of lower tiers that have circuits which it requires are ended, and
+// what it waits for is kept for it.
 func (b *Broker) nodes(ctx context.Context, j *Job, wish *Wish, o *offer) ([]string, error) {
 	var named []string
 	if len(j.Require) > 0 && j.Mark == held {
@@ -233,25 +264,25 @@ func (b *Broker) nodes(ctx context.Context, j *Job, wish *Wish, o *offer) ([]str
 	if named == nil && len(own) == j.Count && o.ready(j, own) {
 		return own, nil
 	}
-	var weak []*Job
-	if wish.Circuits == Required {
-		weak = o.weaker(j)
-	}
-	nodes, victims := o.choose(j, named, weak)
-	if nodes != nil && len(victims) == 0 {
+	nodes, preempted, ok := o.choose(j, named, wish.Circuits == Required)
+	if ok {
 		return nodes, nil
 	}
-	for _, v := range victims {
-		if err := b.Slurm.Preempt(ctx, v.ID, v.Requeue && o.nodes.of(v)[0].mode == modeRequeue); err != nil {
-			return nil, err
-		}
-		b.Say("job %d ends job %d of a lower partition, since it needs its circuits", j.ID, v.ID)
+	delete(o.own, j.ID)
+	if nodes != nil {
+		o.own[j.ID] = nodes
 	}
 	if has { // of nodes that are others' by now
-		delete(o.own, j.ID)
 		if err := b.Free(ctx, j.ID); err != nil {
 			return nil, err
 		}
+	}
+	for _, v := range preempted {
+		if err := b.Slurm.Preempt(ctx, v.ID, v.Requeue && o.nodes.of(v)[0].mode == modeRequeue); err != nil {
+			return nil, err
+		}
+		o.leaving[v.ID] = true
+		b.Say("job %d ends job %d of a lower PriorityTier, since it needs its circuits", j.ID, v.ID)
 	}
 	return nil, errBusy
 }
@@ -281,7 +312,7 @@ func (o *offer) check(j *Job, named []string) error {
 
 // open returns what there is.
 func (b *Broker) open(ctx context.Context, jobs []Job) (*offer, error) {
-	o := &offer{own: map[int][]string{}}
+	o := &offer{own: map[int][]string{}, leaving: map[int]bool{}}
 	var err error
 	if o.network, err = b.Network(ctx); err != nil {
 		return nil, err
@@ -306,8 +337,9 @@ func (b *Broker) open(ctx context.Context, jobs []Job) (*offer, error) {
 		if jobs[i].runs() {
 			o.running = append(o.running, &jobs[i])
 		}
+		o.leaving[jobs[i].ID] = jobs[i].Completing || jobs[i].Gone()
 	}
-	if len(o.running) > 0 && o.nodes.uneven() {
+	if len(o.running) > 0 && o.nodes.mayPreempt() {
 		o.preempts, err = b.Slurm.Preempts(ctx)
 	}
 	return o, err

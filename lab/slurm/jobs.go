@@ -2,6 +2,7 @@ package slurm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -86,6 +87,7 @@ type Job struct {
 	After      time.Time // it does not start before
 	Depends    bool      // on others, which have not ended yet
 	Requeue    bool      // it can be started again
+	Completing bool      // it is over, for now at least, and its nodes still end what it left
 }
 
 // due reports whether a job could start now, as far as its own words go.
@@ -97,9 +99,9 @@ func (j *Job) Gone() bool {
 		"DEADLINE", "OUT_OF_MEMORY"}, j.State)
 }
 
-// runs reports whether a job has nodes.
+// runs reports whether a job has nodes, and keeps them.
 func (j *Job) runs() bool {
-	return slices.Contains([]string{"RUNNING", "CONFIGURING", "SUSPENDED"}, j.State)
+	return !j.Completing && slices.Contains([]string{"RUNNING", "CONFIGURING", "SUSPENDED"}, j.State)
 }
 
 // number is a number of Slurm's JSON, which is an object from 23.02 on.
@@ -115,19 +117,16 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*int)(n))
 }
 
-// words is a word of Slurm's JSON, or the first of a list of them.
-type words string
+// words are a word of Slurm's JSON, or a list of them.
+type words []string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (w *words) UnmarshalJSON(b []byte) error {
-	var all []string
-	if json.Unmarshal(b, &all) == nil {
-		if len(all) > 0 {
-			*w = words(all[0])
-		}
+	if json.Unmarshal(b, (*[]string)(w)) == nil {
 		return nil
 	}
-	return json.Unmarshal(b, (*string)(w))
+	*w = make(words, 1)
+	return json.Unmarshal(b, &(*w)[0])
 }
 
 // ParseJobs reads what squeue --json prints, of 22.05 and later.
@@ -155,9 +154,12 @@ func ParseJobs(b []byte) ([]Job, error) {
 	}
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
-		j := Job{ID: x.ID, State: string(x.State), Comment: x.Comment, Count: int(x.Count),
+		j := Job{ID: x.ID, Completing: slices.Contains(x.State, "COMPLETING"), Comment: x.Comment, Count: int(x.Count),
 			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"), Mark: x.Admin,
 			Depends: x.Depends != "", Requeue: x.Requeue && x.Batch}
+		if len(x.State) > 0 {
+			j.State = x.State[0]
+		}
 		if x.Part != "" {
 			j.Partitions = strings.Split(x.Part, ",")
 		}
@@ -202,12 +204,21 @@ func expandList(list string) (out []string, err error) {
 
 // Client calls Slurm's commands.
 type Client struct {
-	Env []string // beside the process's own
+	Env     []string      // beside the process's own
+	Longest time.Duration // that a command may take; 0: a minute
 }
 
-// Call runs a command, and returns what it prints. Its own words are in the error.
+var errSlow = errors.New("it did not answer in time")
+
+// longest is how long a command may take, and straggle how long what it has started may keep its output open.
+const longest, straggle = time.Minute, 5 * time.Second
+
+// Call runs a command for a minute at most, and returns what it prints. Its own words are in the error.
 func (c *Client) Call(ctx context.Context, argv ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, cmp.Or(c.Longest, longest), errSlow)
+	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.WaitDelay = straggle
 	cmd.Env = append(cmd.Environ(), c.Env...)
 	var said bytes.Buffer
 	cmd.Stderr = &said
@@ -215,6 +226,8 @@ func (c *Client) Call(ctx context.Context, argv ...string) ([]byte, error) {
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return nil, hint.Wrap(fmt.Errorf("ask Slurm: %w", err), "install Slurm's commands here: apt-get install slurm-client")
+	case err != nil && errors.Is(context.Cause(ctx), errSlow):
+		return nil, fmt.Errorf("ask Slurm: %s: %w", argv[0], errSlow)
 	case err != nil:
 		return nil, fmt.Errorf("ask Slurm: %s: %w: %s", argv[0], err, bytes.TrimSpace(said.Bytes()))
 	}
@@ -223,7 +236,7 @@ func (c *Client) Call(ctx context.Context, argv ...string) ([]byte, error) {
 
 // Jobs returns the jobs that Slurm knows.
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
-	b, err := c.Call(ctx, "squeue", "--json", "--states=all")
+	b, err := c.Call(ctx, "squeue", "--json", "--all", "--states=all")
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +245,7 @@ func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 
 // Job returns one job, which slurmctld finds without a look at others. It is an error if Slurm does not know it.
 func (c *Client) Job(ctx context.Context, id int) (Job, error) {
-	b, err := c.Call(ctx, "squeue", "--json", "--states=all", fmt.Sprintf("--jobs=%d", id))
+	b, err := c.Call(ctx, "squeue", "--json", "--all", "--states=all", fmt.Sprintf("--jobs=%d", id))
 	if err != nil {
 		return Job{}, err
 	}
@@ -243,16 +256,16 @@ func (c *Client) Job(ctx context.Context, id int) (Job, error) {
 	return Job{}, errors.Join(err, fmt.Errorf("ask Slurm: it knows no job %d", id))
 }
 
-// Nodes returns the nodes and partitions.
+// Nodes returns the nodes and partitions, hidden ones too.
 func (c *Client) Nodes(ctx context.Context) (Nodes, error) {
-	b, err := c.Call(ctx, "sinfo", "--noheader", "--Node", "--format="+NodesFormat)
+	b, err := c.Call(ctx, "sinfo", "--noheader", "--all", "--Node", "--format="+NodesFormat)
 	if err != nil {
 		return Nodes{}, err
 	}
 	return ParseNodes(string(b))
 }
 
-// Preempts reports whether jobs of a higher partition end those of a lower one.
+// Preempts reports whether jobs of a higher PriorityTier end those of a lower one.
 func (c *Client) Preempts(ctx context.Context) (bool, error) {
 	b, err := c.Call(ctx, "scontrol", "show", "config")
 	return preemptType.Match(b), err
@@ -260,10 +273,10 @@ func (c *Client) Preempts(ctx context.Context) (bool, error) {
 
 var preemptType = regexp.MustCompile(`(?m)^PreemptType\s*=\s*preempt/partition_prio$`)
 
-// Preempt ends a job for another one as Slurm would: it starts again later if it can.
+// Preempt ends a job for another one as Slurm would: it starts again later if it can, but not once it has finished.
 func (c *Client) Preempt(ctx context.Context, job int, requeue bool) (err error) {
 	if requeue {
-		_, err = c.Call(ctx, "scontrol", "requeue", strconv.Itoa(job))
+		_, err = c.Call(ctx, "scontrol", "requeue", "Incomplete", strconv.Itoa(job))
 	} else {
 		_, err = c.Call(ctx, "scancel", strconv.Itoa(job))
 	}
@@ -300,6 +313,11 @@ func (j *Job) Held() bool {
 		(j.Mark == held || j.Mark == releasing || j.Mark == leaving || j.Mark == placed && j.Failed)
 }
 
+// Refused reports whether a job stays held since it cannot have what it asks for.
+func (j *Job) Refused() bool {
+	return j.State == "PENDING" && strings.HasPrefix(j.Reason, "JobHeld") && strings.HasPrefix(j.Mark, refused)
+}
+
 // Mark writes the administrator's comment of a job.
 func (c *Client) Mark(ctx context.Context, job int, mark string) error {
 	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
@@ -312,7 +330,7 @@ func (c *Client) Release(ctx context.Context, job int) error {
 	return err
 }
 
-// Require has a pending job wait for nodes, and marks it as one to release.
+// Require has a pending job wait for nodes, or for any where none are named, and marks it as one to release.
 func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
 	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
 		"AdminComment="+releasing)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -52,7 +51,8 @@ func TestParseJobs(t *testing.T) {
 			"nodes": "h0-[0-1],h2-0", "node_count": {"set": true, "infinite": false, "number": 3},
 			"required_nodes": ""}], "meta": {}}`,
 	} {
-		want := []Job{{ID: 7, State: "RUNNING", Comment: `a "b"`, Nodes: []string{"h0-0", "h0-1", "h2-0"}, Count: 3}}
+		want := []Job{{ID: 7, State: "RUNNING", Comment: `a "b"`, Nodes: []string{"h0-0", "h0-1", "h2-0"}, Count: 3,
+			Completing: version == "26.05"}}
 		got, err := ParseJobs([]byte(text))
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v %s", version, err, diff)
@@ -235,7 +235,13 @@ func (d *desk) Job(context.Context, int) (Job, error) {
 }
 
 func (d *desk) Nodes(context.Context) (Nodes, error) {
-	return Nodes{all: strings.Fields("h0-0 h0-1 h1-0 h1-1"), idle: maps.Clone(d.idle)}, nil
+	n := Nodes{all: strings.Fields("h0-0 h0-1 h1-0 h1-1"), state: map[string]nodeState{}}
+	for node, is := range d.idle {
+		if is {
+			n.state[node] = idle
+		}
+	}
+	return n, nil
 }
 
 func (d *desk) Preempts(context.Context) (bool, error) { return false, nil }
@@ -360,6 +366,58 @@ func TestWanted(t *testing.T) {
 	}
 }
 
+// TestAnywhere: a job that only wants circuits, and has lost the nodes that were chosen for it, starts on any others.
+func TestAnywhere(t *testing.T) {
+	nodes := []string{"h0-0", "h1-0"}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "Resources", Mark: placed, Count: 2, Require: nodes,
+		Comment: "lightloom:circuits=wanted"}, idle: map[string]bool{"h0-1": true},
+		slices: map[string]*apiv1.Slice{"slurm-7": {Name: "slurm-7", Owner: owner, Hosts: nodes}}}
+	b := d.broker(t)
+	for _, now := range []int64{0, 1} {
+		if err := b.Serve(t.Context(), time.Unix(now, 0), []Job{d.job}); err != nil {
+			t.Error(err)
+		}
+	}
+	if want := []string{"hold", "delete", "require 7 ", "release"}; !slices.Equal(d.told, want) || d.job.Mark != without {
+		t.Errorf("%q, %q", d.told, d.job.Mark)
+	}
+}
+
+// TestRefusedAgain: a job that was refused while a host was missing is placed once it is there again.
+func TestRefusedAgain(t *testing.T) {
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: 4,
+		Comment: "lightloom:circuits=required"}, idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true, "h1-1": true},
+		slices: map[string]*apiv1.Slice{}}
+	b := d.broker(t)
+	whole := b.Network
+	b.Network = func(ctx context.Context) (Network, error) {
+		n, err := whole(ctx)
+		n.Racks = slices.Clone(n.Racks)
+		n.Racks[1].Nodes = n.Racks[1].Nodes[:1]
+		return n, err
+	}
+	serve := func() {
+		if err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job}); err != nil {
+			t.Error(err)
+		}
+	}
+	if serve(); !d.job.Refused() {
+		t.Errorf("%q", d.job.Mark)
+	}
+	b.Network = whole
+	if serve(); d.job.Mark != placed {
+		t.Errorf("%q", d.job.Mark)
+	}
+}
+
+// TestSlow: a command that does not end is given up, also where what it has started keeps its output open.
+func TestSlow(t *testing.T) {
+	c := Client{Longest: 50 * time.Millisecond}
+	if _, err := c.Call(t.Context(), "sleep", "600"); !errors.Is(err, errSlow) {
+		t.Error(err)
+	}
+}
+
 // TestCut: wherever the calls to Slurm are cut off, the job is released in the end, and marked for what it has.
 func TestCut(t *testing.T) {
 	for comment, want := range map[string]string{"lightloom:circuits=required": placed,
@@ -467,7 +525,8 @@ func TestPause(t *testing.T) {
 		{"a thousand", time.Second, 200 * ms, 1000, false, 10 * time.Second},
 		{"no less at more", time.Second, 200 * ms, 5000, false, 10 * time.Second},
 		{"seldom by its user's wish", time.Minute, 30 * ms, 5000, false, time.Minute},
-		{"failed at once", time.Second, ms, 1000, true, time.Second},
+		{"failed at once", time.Second, ms, 3, true, time.Second},
+		{"a job of a thousand failed", time.Second, ms, 1000, true, 10 * time.Second},
 		{"failed after a while", time.Second, 200 * ms, 3, true, 3800 * ms},
 		{"failed after a time-out", time.Second, time.Minute, 0, true, 10 * time.Second},
 		{"failed, and asked seldom", time.Minute, time.Minute, 0, true, time.Minute},
