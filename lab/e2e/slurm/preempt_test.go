@@ -34,7 +34,7 @@ func (c *cluster) restart(change string) {
 
 // TestPreempted: a job that requires circuits ends one of a lower partition that has them, is started with circuits of
 // its own, and the other, which Slurm starts again, gets circuits once more. So it is where Slurm ends it for a job
-// that asks for nothing.
+// that asks for nothing. No more jobs end than must, also while these are completing.
 func TestPreempted(t *testing.T) {
 	all := roots(t)
 	if !labtest.Apart(t) {
@@ -74,8 +74,65 @@ func TestPreempted(t *testing.T) {
 			}
 			c.root("scancel", last)
 			c.until("circuits to be freed", time.Minute, func() bool { return len(c.slices()) == 0 })
-			t.Log(c.root("grep", "ends job", "/run/lightloom-slurm/agent.log"))
+			c.logs("ends job", second+" ends job "+first, last+" ends job "+spare)
+			c.endsOne()
+			c.slurmEnds()
 		})
+	}
+}
+
+// stubborn is a job that ends only once it is killed, KillWait later.
+var stubborn = []string{"--requeue", "--wrap", "trap '' TERM; sleep 600"}
+
+// endsOne: of two jobs of a lower partition the younger ends, and the other runs on while that one is completing.
+func (c *cluster) endsOne() {
+	older := c.submit(append([]string{"-N4", "-p", "all", asking}, stubborn...)...)
+	c.runsWithCircuits(older, "")
+	younger := c.submit(append([]string{"-N4", "-p", "all", asking}, stubborn...)...)
+	c.runsWithCircuits(younger, "")
+	job := c.submit("-N3", "-p", "soon", asking, "--wrap", "sleep 600")
+	c.runsWithCircuits(job, "")
+	c.logs(job+" ends job", job+" ends job "+younger)
+	if state := c.state(older); state != "R" {
+		c.Errorf("the older job is %s", state)
+	}
+	c.root("scancel", older, younger, job)
+	c.until("circuits to be freed", time.Minute, func() bool { return len(c.slices()) == 0 })
+	c.until("jobs to be over", time.Minute, func() bool { return len(c.queue()) == 0 })
+}
+
+// slurmEnds: a job with circuits is released once, and stays so while what Slurm has ended for it is completing.
+func (c *cluster) slurmEnds() {
+	plain := c.submit(append([]string{"-N8", "-p", "all"}, stubborn...)...)
+	c.until("a job that asks for nothing to run", time.Minute, func() bool { return c.state(plain) == "R" })
+	job := c.submit("-N3", "-p", "soon", asking, "--wrap", "sleep 600")
+	c.until("Slurm to end the other", time.Minute, func() bool {
+		return strings.Contains(c.root("sinfo", "-h", "-N", "-o", "%t"), "comp")
+	})
+	c.runsWithCircuits(job, "")
+	c.logs("job "+job+" starts on", "job "+job+" starts on")
+	c.logs(job + " ends job")
+	c.root("scancel", plain, job)
+	c.until("circuits to be freed", time.Minute, func() bool { return len(c.slices()) == 0 })
+}
+
+// logs checks that the agent's lines with a text are as many, and have these words.
+func (c *cluster) logs(text string, want ...string) {
+	c.Helper()
+	var lines []string
+	for line := range strings.Lines(c.root("cat", "/run/lightloom-slurm/agent.log")) {
+		if strings.Contains(line, text) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) != len(want) {
+		c.Errorf("%q: the agent says %q, want %q", text, lines, want)
+		return
+	}
+	for i, line := range lines {
+		if !strings.Contains(line, want[i]) {
+			c.Errorf("%q: the agent says %q, want %q", text, line, want[i])
+		}
 	}
 }
 
