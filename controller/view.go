@@ -130,7 +130,7 @@ type Partial struct {
 	Tasks       []TaskState
 	Waits       []bool  // by stage: edges into it have not delivered
 	PolicyState []int32 // what the policy left with the job's last placement that had one
-	// Changes grows with every change to the job's tasks, as Pace.TaskChanges does; 0: nobody counts.
+	// Changes grows whenever the job's tasks can have changed, to the Pace.TaskChanges of that time; 0: not known.
 	Changes uint64 `json:"-"`
 }
 

@@ -38,10 +38,19 @@ type Dawn struct {
 	jobs  jobMemory
 	tell  route.Explainer
 
-	last  fruitless     // it did not read the load of links, and holds until the instant of until
-	wake  time.Duration // of the last decision, when its next stage has waited long enough; 0: none
-	until time.Duration
+	last dawnMemory
 }
+
+// dawnMemory is the last decision, as far as it need not be made anew: as a fruitless one it did not read the load of
+// links.
+type dawnMemory struct {
+	fruitless
+	due   time.Duration // when its next stage will have waited for Delay; 0: none will
+	until time.Duration // when its stages can be taken in another order, or on other racks
+}
+
+// holds reports whether the same decision would be fruitless now.
+func (m *dawnMemory) holds(v *controller.View) bool { return m.fruitless.holds(v) && v.Now < m.until }
 
 // SaturatedAbove is the threshold where none is given. The document does not say its own.
 const SaturatedAbove = 0.7
@@ -58,15 +67,15 @@ func (d *Dawn) Fill(v *controller.View, _ []controller.Event, p *controller.Plan
 	data := func(y *slotAllocator, w *work) []southbound.RackID {
 		return d.cache.of(w.job.ID, func() []southbound.RackID { return scatter(y.v, w.job) })
 	}
-	if !d.last.holds(v) || v.Now >= d.until {
-		d.last, d.wake = fruitless{}, 0
+	if !d.last.holds(v) {
+		d.last = dawnMemory{}
 	}
-	v = incremental(v, p, &d.jobs, &d.last, data, n.serve)
+	v = incremental(v, p, &d.jobs, &d.last.fruitless, data, n.serve)
 	if n.looked {
-		d.wake, d.until = n.wake, n.until
+		d.last.due, d.last.until = n.due, n.until
 	}
-	if d.wake > v.Now {
-		p.Wake = min(p.Wake, d.wake)
+	if d.last.due > v.Now {
+		p.Wake = min(p.Wake, d.last.due)
 	}
 	v = reschedule(v, p, leastLoaded(v))
 	fillFree(v, p, n.gang)
@@ -80,8 +89,8 @@ type dawnPass struct {
 	load      float64
 	saturated bool
 	looked    bool          // at stages
-	wake      time.Duration // when the next stage has waited long enough; 0: none
-	until     time.Duration // when stages can be taken in another order, or on other racks
+	due       time.Duration // as in dawnMemory
+	until     time.Duration // as in dawnMemory
 	works     []*work       // with what this decision has placed so far; nil before
 }
 
@@ -303,10 +312,10 @@ func (n *dawnPass) choose(j *controller.Job, stage int, data *needs) prefer {
 
 // serve is Algorithm 1, once for each rack in turn until no rack takes a stage.
 func (n *dawnPass) serve(y *slotAllocator) {
-	defer func() { y.fleeting, n.until = n.read, min(n.until, cmp.Or(n.wake, southbound.Never)) }()
+	defer func() { y.fleeting, n.until = n.read, min(n.until, cmp.Or(n.due, southbound.Never)) }()
 	n.looked = true
 	all := n.stages(y)
-	n.until = turn(all, n.v.Now)
+	n.until = overtakesAt(all, n.v.Now)
 	if y.total() == 0 {
 		n.awaitSlots(all)
 		return
@@ -350,8 +359,8 @@ func longestWait(aims []*aim) []*aim {
 	})}
 }
 
-// turn is when the stage that has waited the longest takes slots before all others; Never where one does.
-func turn(aims []*aim, now time.Duration) time.Duration {
+// overtakesAt is when the stage that has waited the longest takes slots before all others; Never where one does already.
+func overtakesAt(aims []*aim, now time.Duration) time.Duration {
 	at := southbound.Never
 	for _, a := range aims {
 		at = min(at, a.since+Patience)
@@ -381,8 +390,8 @@ func (n *dawnPass) awaits(a *aim) bool {
 	if due <= n.v.Now {
 		return false
 	}
-	if n.wake == 0 || due < n.wake {
-		n.wake = due
+	if n.due == 0 || due < n.due {
+		n.due = due
 	}
 	return true
 }

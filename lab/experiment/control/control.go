@@ -96,7 +96,7 @@ type freeRun struct {
 	end  []time.Duration             // by task of all jobs
 	held map[southbound.HostID][]int // tasks in the order in which they get slots of the host
 
-	ending []time.Duration // memory that calls reuse
+	slotEnds []time.Duration // memory that calls of slot reuse
 }
 
 const unknown = time.Duration(math.MaxInt64)
@@ -171,13 +171,13 @@ func (f *freeRun) grant(j *controller.Job, tasks []grant) {
 
 // slot is when fewer of some tasks than a host has slots hold one, but not before the given instant.
 func (f *freeRun) slot(held []int, from time.Duration) time.Duration {
-	ends := f.ending[:0]
+	ends := f.slotEnds[:0]
 	for _, t := range held {
 		if f.end[t] > from {
 			ends = append(ends, f.end[t])
 		}
 	}
-	f.ending = ends
+	f.slotEnds = ends
 	if len(ends) < f.slots {
 		return from
 	}
