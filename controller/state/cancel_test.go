@@ -29,7 +29,7 @@ func TestCancelWalks(t *testing.T) {
 			w.step()
 		}
 		w.lossy, w.moving = false, false
-		for n := 0; w.s.Finished() < len(w.s.Data().Jobs); n++ {
+		for n := 0; w.s.Finished() < len(w.s.Data().Jobs) || len(w.s.Data().Lost) > 0; n++ {
 			if n == 3000 {
 				t.Fatalf("seed %d: %d of %d jobs end", seed, w.s.Finished(), len(w.s.Data().Jobs))
 			}
