@@ -133,6 +133,25 @@ func TestDawnForgets(t *testing.T) {
 	}
 }
 
+// TestJobMemoryForgets: once no incremental job is left, nothing is kept of those that were.
+func TestJobMemoryForgets(t *testing.T) {
+	f, m := allocatorFabric(t, 2, 1), new(jobMemory)
+	whole := mapReduce("a", 0, 1, 1, 1000)
+	whole.Incremental = false
+	v := &controller.View{Fabric: f, Free: make([]int32, f.Hosts()),
+		Waiting: []*controller.Job{whole, mapReduce("a", 0, 1, 1, 1000)},
+		Partial: []controller.Partial{begun(mapReduce("a", 0, 1, 1, 1000), []southbound.HostID{0, controller.NoHost}, 0)}}
+	v.TaskChanges, v.Partial[0].Changes = 3, 2
+	for _, want := range []int{1, 0} {
+		newSlotAllocator(v, m)
+		if len(m.waiting) != want || len(m.begun) != want {
+			t.Errorf("of %d and %d jobs %d and %d are kept, want %d each", len(v.Waiting), len(v.Partial), len(m.waiting),
+				len(m.begun), want)
+		}
+		v.Waiting, v.Partial = v.Waiting[:1], nil
+	}
+}
+
 // asked is when a part decides and when it is to be asked again, in seconds, 0 for never, and how many jobs it places.
 type asked struct{ at, wake, placed int }
 

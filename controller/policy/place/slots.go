@@ -77,6 +77,7 @@ func newSlotAllocator(v *controller.View, m *jobMemory) *slotAllocator {
 		}
 	}
 	if len(y.works) == 0 {
+		m.forget()
 		return nil
 	}
 	slices.SortFunc(y.works, func(a, b *work) int { return cmp.Compare(a.job.ID, b.job.ID) })

@@ -115,3 +115,10 @@ func (m *jobMemory) of(v *controller.View, j *controller.Job, p *controller.Part
 	(*in)[j.ID] = t
 	return t
 }
+
+// forget drops the totals of all jobs, which are over.
+func (m *jobMemory) forget() {
+	if m != nil {
+		*m = jobMemory{}
+	}
+}
