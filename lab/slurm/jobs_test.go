@@ -386,8 +386,8 @@ func TestAnywhere(t *testing.T) {
 // TestRefusedAgain: a job that was refused while a host was missing is placed once it is there again.
 func TestRefusedAgain(t *testing.T) {
 	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: 4,
-		Comment: "lightloom:circuits=required"}, idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true, "h1-1": true},
-		slices: map[string]*apiv1.Slice{}}
+		Comment: "lightloom:circuits=required"}, slices: map[string]*apiv1.Slice{},
+		idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true, "h1-1": true}}
 	b := d.broker(t)
 	whole := b.Network
 	b.Network = func(ctx context.Context) (Network, error) {
@@ -410,7 +410,32 @@ func TestRefusedAgain(t *testing.T) {
 	}
 }
 
-// TestSlow: a command that does not end is given up, also where what it has started keeps its output open.
+// TestCommands: hidden partitions are listed, and a job that has finished is not requeued.
+func TestCommands(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	for _, name := range []string{"squeue", "sinfo", "scontrol", "scancel"} {
+		script := "#!/bin/sh\necho " + name + " $* >>'" + dir + "/log'\n"
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var c Client
+	_, _ = c.Jobs(t.Context()) // what is printed is no list
+	_, _ = c.Job(t.Context(), 7)
+	_, errNodes := c.Nodes(t.Context())
+	err := errors.Join(errNodes, c.Preempt(t.Context(), 7, true), c.Preempt(t.Context(), 8, false),
+		c.Require(t.Context(), 7, nil))
+	log, _ := os.ReadFile(filepath.Join(dir, "log"))
+	want := "squeue --json --all --states=all\nsqueue --json --all --states=all --jobs=7\n" +
+		"sinfo --noheader --all --Node --format=" + NodesFormat + "\nscontrol requeue Incomplete 7\nscancel 8\n" +
+		"scontrol update JobId=7 ReqNodeList= AdminComment=" + releasing + "\n"
+	if err != nil || string(log) != want {
+		t.Errorf("%v, %q, want %q", err, log, want)
+	}
+}
+
+// TestSlow: a command that does not end is given up.
 func TestSlow(t *testing.T) {
 	c := Client{Longest: 50 * time.Millisecond}
 	if _, err := c.Call(t.Context(), "sleep", "600"); !errors.Is(err, errSlow) {
