@@ -31,25 +31,14 @@ func needAnsible(t *testing.T) {
 
 func newPlaybook(t *testing.T, profile string) *playbook {
 	t.Helper()
-	root, self := repository(t), ""
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := repository(t)
 	l := newWireLabIn(t, t.TempDir(), profile)
 	p := &playbook{t: t, lab: l, bin: filepath.Join(l.dir, "bin", "lightloom")}
 	collection := filepath.Join(l.dir, "collections", "ansible_collections", "lightloom")
 	if err := os.CopyFS(collection, os.DirFS(filepath.Join(root, "packaging", "ansible", "lightloom"))); err != nil {
 		t.Fatal(err)
 	}
-	program, err := os.ReadFile(self)
-	if err == nil {
-		err = os.Mkdir(filepath.Dir(p.bin), 0o755)
-	}
-	if err == nil {
-		err = os.WriteFile(p.bin, program, 0o755)
-	}
-	if err != nil {
+	if err := putProgram(filepath.Dir(p.bin)); err != nil {
 		t.Fatal(err)
 	}
 	p.env = append(os.Environ(), "ANSIBLE_COLLECTIONS_PATH="+filepath.Join(l.dir, "collections"), "HOME="+l.dir,

@@ -88,15 +88,20 @@ func TestScripts(t *testing.T) {
 // ownProgram gives a script the test binary under a path of its own that ends in lightloom, so that it can start itself
 // again: what testscript puts on the path is a symbolic link, and what that names runs all tests.
 func ownProgram(e *testscript.Env) error {
+	bin := filepath.Join(e.WorkDir, "bin")
+	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
+	return putProgram(bin)
+}
+
+// putProgram makes a directory with the test binary in it, under the name lightloom.
+func putProgram(bin string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	bin := filepath.Join(e.WorkDir, "bin")
 	if err := os.Mkdir(bin, 0o755); err != nil {
 		return err
 	}
-	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 	// A name of its own is enough where both are on one disk. A file that is written here is busy for as long as another
 	// script starts a process in between.
 	if os.Link(self, filepath.Join(bin, "lightloom")) == nil {

@@ -89,7 +89,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// TestRunFromGo runs a copy of docs/examples/run-from-go beside this clone, with no module that is not here.
+// TestRunFromGo runs a copy of docs/examples/run-from-go beside this clone, as its page says.
 func TestRunFromGo(t *testing.T) {
 	t.Parallel()
 	root, dir := repository(t), t.TempDir()
@@ -100,7 +100,7 @@ func TestRunFromGo(t *testing.T) {
 	said := ""
 	for _, args := range [][]string{{"work", "init", ".", root}, {"run", "."}} {
 		c := exec.CommandContext(t.Context(), "go", args...)
-		c.Dir, c.Env = dir, append(os.Environ(), "GOWORK=", "GOPROXY=off")
+		c.Dir, c.Env = dir, append(os.Environ(), "GOWORK=")
 		out, err := c.CombinedOutput()
 		if err != nil {
 			t.Fatalf("go %v: %v\n%s", args, err, out)

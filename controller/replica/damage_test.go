@@ -105,7 +105,6 @@ func damage(t *testing.T, dir string, rng *rand.Rand) (file, what string) {
 // TestDamageIsToldOrHarmless: whatever is changed or missing in a directory, a replica either holds all
 // that was ever acknowledged, or does not start and names the file at fault.
 func TestDamageIsToldOrHarmless(t *testing.T) {
-	t.Parallel()
 	smallSegments(t)
 	whole := t.TempDir()
 	var holds []string

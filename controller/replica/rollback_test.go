@@ -186,7 +186,6 @@ func TestOldDisk(t *testing.T) {
 // TestOldFiles: old copies of every subset of a replica's files. It starts as a learner, or holds all,
 // or does not start and says that its disk is damaged. Nothing is lost in any case, and it votes again.
 func TestOldFiles(t *testing.T) {
-	t.Parallel()
 	smallSegments(t)
 	few := tries.Of(20, 1<<8)
 	rng := rand.New(rand.NewPCG(1, 7))

@@ -206,7 +206,6 @@ func TestLogAgainstTwin(t *testing.T) {
 // perhaps. What was acknowledged is there when the directory is opened again, and nothing is called
 // damaged.
 func TestLogAfterCrash(t *testing.T) {
-	t.Parallel()
 	smallSegments(t)
 	errCrash := errors.New("crash")
 	for seed := range tries.Of(60, 5000) {

@@ -26,6 +26,7 @@ import (
 // digest, entries that go on, and jobs that are known by their requests. One of the old replicas that
 // is still there takes no part.
 func TestBackup(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

@@ -15,6 +15,7 @@ import (
 // replica ends, nor one that is started meanwhile. Once they are renewed, all go on without a restart, with all
 // jobs.
 func TestAllCertificatesEnd(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

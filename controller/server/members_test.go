@@ -59,7 +59,6 @@ func (j *journal) String() string {
 // newParty founds a cluster. Tests with one run in parallel: they mostly wait.
 func newParty(t *testing.T) *party {
 	t.Helper()
-	t.Parallel()
 	ca, err := pki.New(time.Hour)
 	must(t, err)
 	spec, err := topo.ParseSpec("hybrid:racks=2,hosts=1,spines=1,eps=1Gbps,ocs=10Gbps,dark=10ms,slots=4")

@@ -56,6 +56,7 @@ func (p *party) submit(ctx context.Context, name string, n int, to ...string) {
 // directory. While that other is down it waits, and says for whom; when it is back the replica learns,
 // both say why, and no job is lost. Where nobody is left who knows, its operator vouches for it.
 func TestOldStateDirectory(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -116,6 +117,7 @@ func TestOldStateDirectory(t *testing.T) {
 
 // TestStateApart: a replica whose state was another than the leader's does not start again on it.
 func TestStateApart(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	dir := filepath.Join(p.dir, "c0")
 	n, err := ReadNode(dir)
@@ -131,6 +133,7 @@ func TestStateApart(t *testing.T) {
 
 // TestDamagedHistory: a replica starts in spite of a history that is damaged, and keeps the file.
 func TestDamagedHistory(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -149,6 +152,7 @@ func TestDamagedHistory(t *testing.T) {
 // TestWipedWhileItRuns: a replica whose state directory is removed under it ends, and says how it comes
 // back; the others go on, and no job is lost. It does not begin anew by itself.
 func TestWipedWhileItRuns(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -180,6 +184,7 @@ func TestWipedWhileItRuns(t *testing.T) {
 // TestTimeGoesOn: replicas that start again with another instant 0, as with a clock an hour behind, go on
 // with the log's.
 func TestTimeGoesOn(t *testing.T) {
+	t.Parallel()
 	p := newParty(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
