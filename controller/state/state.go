@@ -40,7 +40,7 @@ type Job struct {
 	left    bool   // it is being taken out
 	frozen  uint64 // State.frozen when this copy was made
 	sum     *sum   // nil before the first Freeze
-	changes uint64 // State.taskChanges when an entry last can have changed its tasks; 0: none since acceptance or a restore
+	changes uint64 // State.taskChanges when its tasks last can have changed; 0: not since a restore or its acceptance
 }
 
 // Stage is how far a stage is.

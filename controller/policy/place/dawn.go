@@ -359,7 +359,8 @@ func longestWait(aims []*aim) []*aim {
 	})}
 }
 
-// overtakesAt is when the stage that has waited the longest takes slots before all others; Never where one does already.
+// overtakesAt is when the stage that has waited the longest takes slots before all others; Never where one does so
+// already.
 func overtakesAt(aims []*aim, now time.Duration) time.Duration {
 	at := southbound.Never
 	for _, a := range aims {
