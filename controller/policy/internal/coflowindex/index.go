@@ -25,12 +25,12 @@ type Index[B interface {
 	decision uint64
 
 	// Coflows mostly come in the order of the decision before, so that few are looked up.
-	met, before []found[B] // in this decision and in the one before, in their order
-	at          int        // in before: the one that is likely to be next
+	met, before []entryOf[B] // in this decision and in the one before, in their order
+	at          int          // in before: the one that is likely to be next
 }
 
-// found is what is remembered of a coflow, with its id.
-type found[B any] struct {
+// entryOf is what is remembered of a coflow, with its id.
+type entryOf[B any] struct {
 	id southbound.CoflowID
 	b  B
 }
@@ -53,7 +53,7 @@ func (x *Index[B]) Get(c *controller.CoflowView) (b B, known bool) {
 		return b, false
 	}
 	b.entry().met = x.decision
-	x.met = append(x.met, found[B]{c.ID, b})
+	x.met = append(x.met, entryOf[B]{c.ID, b})
 	return b, true
 }
 
@@ -76,7 +76,7 @@ func (x *Index[B]) Put(c *controller.CoflowView, b B) {
 	if n := len(x.met); n > 0 && x.met[n-1].id == c.ID {
 		x.met = x.met[:n-1]
 	}
-	x.met = append(x.met, found[B]{c.ID, b})
+	x.met = append(x.met, entryOf[B]{c.ID, b})
 }
 
 // At returns what is remembered of a coflow of that id, of whatever rows; nil: nothing.
@@ -98,6 +98,7 @@ func (x *Index[B]) Each(f func(B)) {
 // Forget drops the coflows that have not been met in this decision: what is remembered of giants is not
 // small.
 func (x *Index[B]) Forget() {
+	clear(x.before) // Begin clears up to the length only
 	x.before = x.before[:0]
 	for id, b := range x.byID {
 		if !x.Met(b) {

@@ -2,8 +2,10 @@ package coflowindex
 
 import (
 	"math/rand/v2"
+	"runtime"
 	"slices"
 	"testing"
+	"weak"
 
 	"lightloom/controller"
 	"lightloom/southbound"
@@ -56,8 +58,29 @@ func TestIndexUnsaid(t *testing.T) {
 	}
 }
 
-// TestIndexReference: whatever comes, goes, changes its rows or its place, what was put last is found, as
-// in a map.
+// TestIndexFrees: what was forgotten is not held.
+func TestIndexFrees(t *testing.T) {
+	var x Index[*note]
+	held := make([]weak.Pointer[note], 1000)
+	x.Begin()
+	for i := range held {
+		b := &note{text: "forgotten"}
+		held[i] = weak.Make(b)
+		x.Put(&controller.CoflowView{ID: southbound.CoflowID(i), Generation: 1}, b)
+	}
+	for range 50 {
+		x.Begin()
+		x.Forget()
+	}
+	runtime.GC()
+	if n := len(slices.DeleteFunc(held, func(p weak.Pointer[note]) bool { return p.Value() == nil })); n > 0 {
+		t.Errorf("%d of 1000 are held, want none", n)
+	}
+	runtime.KeepAlive(&x)
+}
+
+// TestIndexReference: whatever comes, goes, comes back, changes its rows or its place, what was put last is
+// found, as in a map.
 func TestIndexReference(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 43))
@@ -83,17 +106,26 @@ func TestIndexReference(t *testing.T) {
 				if w := want[c.ID]; b != w || known != (w != nil && w.generation == c.Generation) {
 					t.Fatalf("seed %d: coflow %d: %v, %v, want %v", seed, c.ID, b, known, w)
 				}
-				if !known {
+				if !known || r.IntN(8) == 0 {
 					want[c.ID] = new(note)
 					x.Put(c, want[c.ID])
 				}
 			}
-			if r.IntN(4) == 0 {
-				x.Forget()
-				for id := range want {
-					if !slices.ContainsFunc(all, func(c controller.CoflowView) bool { return c.ID == id }) {
-						delete(want, id)
-					}
+			if r.IntN(4) > 0 {
+				continue
+			}
+			x.Forget()
+			for id := range next {
+				if slices.ContainsFunc(all, func(c controller.CoflowView) bool { return c.ID == id }) {
+					continue
+				}
+				delete(want, id)
+				c := controller.CoflowView{ID: id, Generation: 1}
+				if b, known := x.Get(&c); b != nil || known {
+					t.Fatalf("seed %d: coflow %d: %v, %v, want nothing: it was forgotten", seed, id, b, known)
+				}
+				if r.IntN(20) == 0 {
+					all = append(all, c) // it comes back
 				}
 			}
 		}
