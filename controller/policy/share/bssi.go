@@ -44,6 +44,7 @@ func (o *bssi) rank(g *topologyContext, all []demand) {
 		o.open = slices.Delete(o.open, k, k+1)
 	}
 	copy(all, o.out)
+	clear(o.out) // coflows that are over are not held
 	for _, l := range o.used {
 		o.sum[l] = 0
 	}

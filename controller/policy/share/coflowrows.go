@@ -66,6 +66,7 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*coflowRow
 		}
 	}
 	s.Begin()
+	clear(buf) // so that coflows that are over are not held
 	buf = buf[:0]
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
@@ -167,7 +168,7 @@ func (b *coflowRows) check(c *controller.CoflowView) {
 	copy(b.live, b.has)
 	b.left = b.wide
 	if b.spread != nil {
-		b.spread.anew = true
+		b.spread.recount = true
 	}
 	for i := range b.runs {
 		bit := b.each(i, b.has)
@@ -213,7 +214,7 @@ func (b *coflowRows) end(c *controller.CoflowView, row int32) {
 	if w := &b.live[i*b.words+at/64]; *w&(1<<(at%64)) != 0 {
 		*w &^= 1 << (at % 64)
 		b.left--
-		if b.spread != nil {
+		if b.spread != nil && !b.spread.recount {
 			b.spread.ended = append(b.spread.ended, place{int32(i), int32(at)})
 		}
 	}

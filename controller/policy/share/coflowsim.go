@@ -26,7 +26,7 @@ import (
 // mid-run puts the coflows that it finds in by id.
 type Coflowsim struct {
 	Ordered
-	key    figure
+	key    sortKey
 	sorted []southbound.CoflowID
 	keys   map[southbound.CoflowID]float64
 	draws  javaRandom
@@ -35,7 +35,7 @@ type Coflowsim struct {
 
 // NewCoflowsim returns coflowsim's FIFO, SCF, NCF, LCF or SEBF; nil for any other word.
 func NewCoflowsim(rule string) *Coflowsim {
-	key, ok := map[string]figure{
+	key, ok := map[string]sortKey{
 		"fifo": func(*demand) float64 { return 0 },
 		"scf":  func(d *demand) float64 { return float64(d.b.ranks.in) / float64(d.b.ranks.senders) },
 		"ncf":  func(d *demand) float64 { return float64(min(d.b.ranks.senders, d.b.ranks.receivers)) },

@@ -66,7 +66,7 @@ func (p *DCLAS) Fill(v *controller.View, ev []controller.Event, plan *controller
 	if o.ofPorts(v) {
 		p.spreadAll(all)
 	} else {
-		p.before = p.before[:0]
+		p.drop() // coflows can end meanwhile, and would be held
 		for i := range all {
 			before := o.given(&all[i])
 			from, to := o.spreadRows(v, all[i:i+1])
@@ -106,7 +106,8 @@ func (p *DCLAS) spreadAll(all []demand) {
 func (p *DCLAS) rewind(all []demand) (same int) {
 	o := &p.Ordered
 	if p.surveys != o.topologyContext.surveys || len(p.before) == 0 {
-		p.surveys, p.before = o.topologyContext.surveys, p.before[:0]
+		p.surveys = o.topologyContext.surveys
+		p.drop()
 		o.left.gather(&o.topologyContext)
 		return 0
 	}
@@ -126,7 +127,13 @@ func (p *DCLAS) rewind(all []demand) (same int) {
 
 // stands reports whether a coflow has the rows that it had.
 func (s *spreadBefore) stands(d *demand) bool {
-	return s.b == d.b && s.m == d.b.spread && s.m.left == d.b.left && !s.m.anew
+	return s.b == d.b && s.m.left == d.b.left // rows only ever end
+}
+
+// drop forgets what the last decision spread.
+func (p *DCLAS) drop() {
+	clear(p.before)
+	p.before = p.before[:0]
 }
 
 // sort puts coflows into the order in which they are served.

@@ -27,6 +27,7 @@ type load struct {
 // demands adds up the demands of the started coflows of a view, in its order. Borrowed until the next call.
 func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 	o.open = o.books.open(v, ev, o.open)
+	clear(o.all) // as open
 	o.all = o.all[:0]
 	loads := o.loads[:0]
 	for i := range v.Coflows {

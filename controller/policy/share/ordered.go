@@ -52,40 +52,41 @@ type ranking interface {
 	rank(g *topologyContext, all []demand)
 }
 
-// figure is a number by which coflows are compared.
-type figure func(d *demand) float64
+// sortKey is a number by which coflows are compared.
+type sortKey func(d *demand) float64
 
-// byKey ranks by one figure, the smallest first.
+// byKey ranks by one key, the smallest first.
 type byKey struct {
-	key  figure
-	keys []keyed
-	was  []demand
+	key      sortKey
+	keys     []keyed
+	unsorted []demand
 }
 
-// keyed is the figure of a demand, and the place that the demand has before it is ranked.
+// keyed is the key of a demand, and the place that the demand has before it is ranked.
 type keyed struct {
 	key float64
 	id  southbound.CoflowID
 	at  int32
 }
 
-func newByKey(key figure) *byKey { return &byKey{key: key} }
+func newByKey(key sortKey) *byKey { return &byKey{key: key} }
 
-// rank sorts figures alone, which are small, and then moves demands once.
+// rank sorts keys alone, which are small, and then moves demands once.
 func (o *byKey) rank(_ *topologyContext, all []demand) {
 	o.keys = o.keys[:0]
 	for i := range all {
 		o.keys = append(o.keys, keyed{o.key(&all[i]), all[i].c.ID, int32(i)})
 	}
-	byFigure := func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) }
-	if slices.IsSortedFunc(o.keys, byFigure) {
+	byKeyAndID := func(a, b keyed) int { return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.id, b.id)) }
+	if slices.IsSortedFunc(o.keys, byKeyAndID) {
 		return
 	}
-	slices.SortFunc(o.keys, byFigure)
-	o.was = append(o.was[:0], all...)
+	slices.SortFunc(o.keys, byKeyAndID)
+	o.unsorted = append(o.unsorted[:0], all...)
 	for i, k := range o.keys {
-		all[i] = o.was[k.at]
+		all[i] = o.unsorted[k.at]
 	}
+	clear(o.unsorted) // coflows that are over are not held
 }
 
 // Wants implements the part's list of events.

@@ -47,6 +47,7 @@ func (o *rapier) rank(g *topologyContext, all []demand) {
 		o.out = append(o.out, *d)
 	}
 	copy(all, o.out)
+	clear(o.out) // coflows that are over are not held
 }
 
 // next chooses a coflow.

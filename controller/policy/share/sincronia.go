@@ -46,7 +46,9 @@ func (p *Sincronia) Fill(v *controller.View, ev []controller.Event, plan *contro
 // started returns the started coflows of a view, in its order, without what they have left. Borrowed
 // until the next call.
 func (o *Ordered) started(v *controller.View, ev []controller.Event) []demand {
-	o.open, o.all = o.books.open(v, ev, o.open), o.all[:0]
+	o.open = o.books.open(v, ev, o.open)
+	clear(o.all) // as open
+	o.all = o.all[:0]
 	for i := range v.Coflows {
 		if c := &v.Coflows[i]; c.Started && o.topologyContext.tags(c) != nil {
 			o.all = append(o.all, demand{c: c, b: o.open[i]})

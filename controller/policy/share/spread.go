@@ -27,6 +27,11 @@ func (o *Ordered) spread(v *controller.View, ds []demand) (from, to []southbound
 		o.left.putBack(&o.topologyContext)
 		return from, to
 	case ports:
+		for i := range ds {
+			if m := ds[i].b.spread; m != nil {
+				m.recount, m.ended = true, nil // it can be long until they are read
+			}
+		}
 		return o.spreadPorts(v, ds)
 	}
 	return o.spreadRows(v, ds)

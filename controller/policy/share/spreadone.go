@@ -17,7 +17,7 @@ type spreadMemory struct {
 	rows     []uint64 // by run, as coflowRows.live: rows both of whose links had something left
 	left     int32    // rows that had not ended; none before the first decision
 	ended    []place  // rows that have since
-	anew     bool     // ended does not have all of these, so that all rows are looked at
+	recount  bool     // ended does not have all of these, and gets no more: all rows are looked at
 	open     ends     // of its hosts, those whose link had something left
 	out, in  spreadEnd
 	runs     []int32 // to hosts of in that are busy
@@ -35,7 +35,7 @@ type spreadEnd struct {
 	counted []int32   // rows when rate was found
 	free    []float64 // what the link had left when rate was found
 	rate    []int64   // of each row, bits a second; 0 where there are no rows
-	was     []int64   // rate before this decision
+	was     []int64   // rate before the last change
 	changed []int32   // hosts where these two differ
 	taken   []int64   // what rows get together
 }
@@ -49,7 +49,7 @@ func (o *Ordered) spreadOne(d *demand) (from, to []southbound.HostRate) {
 		m = newSpreadMemory(g, b)
 		b.spread = m
 	}
-	if rows, links := m.stale(&o.left, b); links || m.anew {
+	if rows, links := m.stale(&o.left, b); links || m.recount {
 		m.count(b)
 	} else if rows {
 		m.countEnded(b)
@@ -95,7 +95,7 @@ func newSpreadMemory(g *topologyContext, b *coflowRows) *spreadMemory {
 		return spreadEnd{count: make([]int32, n), counted: make([]int32, n), free: make([]float64, n),
 			rate: make([]int64, n), was: make([]int64, n), taken: make([]int64, n)}
 	}
-	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1, anew: true,
+	return &spreadMemory{surveys: g.surveys, rows: make([]uint64, len(b.live)), left: -1, recount: true,
 		open: ends{up: make([]uint64, b.words), down: make([]uint64, b.words)}, out: end(), in: end()}
 }
 
@@ -133,13 +133,13 @@ func (m *spreadMemory) count(b *coflowRows) {
 			m.rows[at] = now
 		}
 	}
-	m.ended, m.anew = m.ended[:0], false
+	m.ended, m.recount = m.ended[:0], false
 	m.find(b)
 }
 
 // countEnded is count where rows have ended, and nothing else has changed.
 func (m *spreadMemory) countEnded(b *coflowRows) {
-	last := false // of some host
+	hostDone := false
 	for _, row := range m.ended {
 		at, bit := int(row.run)*b.words+int(row.src/64), uint64(1)<<(row.src%64)
 		if m.rows[at]&bit == 0 {
@@ -148,9 +148,9 @@ func (m *spreadMemory) countEnded(b *coflowRows) {
 		m.rows[at] &^= bit
 		dst := b.runs[row.run].dst
 		m.change(row.src, dst, -1)
-		last = last || m.out.count[row.src] == 0 || m.in.count[dst] == 0
+		hostDone = hostDone || m.out.count[row.src] == 0 || m.in.count[dst] == 0
 	}
-	if m.ended = m.ended[:0]; last {
+	if m.ended = m.ended[:0]; hostDone {
 		m.find(b)
 	}
 }
@@ -277,8 +277,6 @@ func (e *spreadEnd) giveBack(of *hostLinks, open []uint64) {
 			continue // it has taken nothing
 		}
 		of.free[h] = e.free[h]
-		if of.free[h] >= of.residual[h] {
-			open[h/64] |= 1 << (uint32(h) % 64)
-		}
+		open[h/64] |= 1 << (uint32(h) % 64) // rows count only where the link had something left
 	}
 }

@@ -30,7 +30,7 @@ func (o *Ordered) addKnown(v *controller.View, d *demand) {
 	g, s, left := &o.topologyContext, &d.b.sums, &d.c.Remaining
 	switch {
 	case s.version != left.Version || s.survey != g.surveys || len(s.where) != len(g.capacity):
-		s.told(g, left)
+		s.load(g, left)
 		s.scale(g, left.F)
 	case s.f != left.F:
 		s.restore(g)
@@ -61,9 +61,9 @@ func (d *demand) weigh(g *topologyContext) {
 	d.remains = d.left
 }
 
-// told takes over the fabric's state of links.
-func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
-	if s.survey == g.surveys && len(s.where) == len(g.capacity) && s.toldAgain(g, left) {
+// load takes over the fabric's state of links.
+func (s *sums) load(g *topologyContext, left *southbound.Remaining) {
+	if s.survey == g.surveys && len(s.where) == len(g.capacity) && s.reload(g, left) {
 		return
 	}
 	if len(s.where) != len(g.capacity) {
@@ -91,8 +91,8 @@ func (s *sums) told(g *topologyContext, left *southbound.Remaining) {
 	s.base, s.loads = base, loads
 }
 
-// toldAgain is told where the links are the same as before, and reports whether they are; mostly so.
-func (s *sums) toldAgain(g *topologyContext, left *southbound.Remaining) bool {
+// reload is load where the links are the same as before, and reports whether they are; mostly so.
+func (s *sums) reload(g *topologyContext, left *southbound.Remaining) bool {
 	n, most, base, loads := 0, 0.0, s.base, s.loads[:len(s.base)]
 	for i := range left.Load {
 		u := &left.Load[i]
