@@ -55,6 +55,9 @@ const PinnedLevel Level = 10
 // RacksLevel is the level from which on slices are of racks with several circuits each, over several optical switches.
 const RacksLevel Level = 11
 
+// rereadLevel is the level from which on what is to be carried again waits again where its hosts are lost once more.
+const rereadLevel Level = 12
+
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,
 // and where blocks lie and are read from.
 func (e *Entry) level() Level {

@@ -3,4 +3,4 @@
 package state
 
 // Newest is the feature level that this version knows.
-const Newest Level = 11
+const Newest Level = 12

@@ -3,4 +3,4 @@
 package state
 
 // Newest is the feature level of the version before: upgrades are tried with a program built so.
-const Newest Level = 9
+const Newest Level = 11

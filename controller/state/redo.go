@@ -219,12 +219,26 @@ func (s *State) expand(j *Job, id southbound.CoflowID) {
 			f.Src, f.Dst = j.Hosts[f.Src], j.Hosts[f.Dst]
 		}
 		if f.Src < 0 || f.Dst < 0 || s.Lost(f.Src) || s.Lost(f.Dst) {
+			s.unlay(c)
 			return
 		}
 	}
 	c.Waits = false
 	s.fill(c, controller.Gather(flows, x.KeepLocal))
 	s.noteCoflow(j, id)
+}
+
+// unlay has a coflow that was laid out and has not begun wait again.
+func (s *State) unlay(c *Coflow) {
+	if c.Waits || s.d.Cluster != nil && s.Level() < rereadLevel {
+		return
+	}
+	c.Waits = true
+	s.fill(c, controller.Columns{})
+	if i, found := slices.BinarySearch(s.active, c.ID); found {
+		s.active = slices.Delete(s.active, i, i+1)
+	}
+	s.ready = slices.DeleteFunc(s.ready, func(id southbound.CoflowID) bool { return id == c.ID })
 }
 
 // expandWaiting lays out what waited for a host that is back. Only flows that name their hosts do.
