@@ -55,7 +55,8 @@ const PinnedLevel Level = 10
 // RacksLevel is the level from which on slices are of racks with several circuits each, over several optical switches.
 const RacksLevel Level = 11
 
-// rereadLevel is the level from which on what is to be carried again waits again where its hosts are lost once more.
+// rereadLevel is the level from which on what is to be carried again waits again where its hosts are lost once more,
+// and what a job reads by a shuffle is carried again to the byte.
 const rereadLevel Level = 12
 
 // level is that of an entry's kind, or of a key that came later: loads of tasks, vCPUs, what jobs read,

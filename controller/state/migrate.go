@@ -123,8 +123,16 @@ func (s *State) rowsOf(j *Job, c *Coflow, tasks []int32) (rows []int) {
 			touched[ends{c.source(j, laid, p), laid[p.Dst]}] = true
 		}
 	}
+	left := map[southbound.HostID]bool{} // by receivers of a coflow laid out by host, whose own pairs round
+	if first, end := j.StageTasks(x.To); s.byHost(j, c) {
+		for _, t := range tasks {
+			if int(t) >= first && int(t) < end {
+				left[laid[t]] = true
+			}
+		}
+	}
 	for r, done := range c.Done {
-		if !done && touched[ends{c.Columns.Src[r], c.Columns.Dst[r]}] {
+		if !done && (left[c.Columns.Dst[r]] || touched[ends{c.Columns.Src[r], c.Columns.Dst[r]}]) {
 			rows = append(rows, r)
 		}
 	}

@@ -17,7 +17,7 @@ func (s *State) lose(j *Job, id southbound.CoflowID, rows []int, local []control
 		return
 	}
 	pairs := pairsOf(j, c, rows)
-	if s.splitsRows() && c.byHost(j) {
+	if s.byHost(j, c) {
 		pairs = splitRows(j, c, rows)
 	}
 	pairs = append(pairs, local...)
@@ -94,18 +94,20 @@ func pairsOf(j *Job, c *Coflow, rows []int) []controller.Flow {
 	return out
 }
 
-// byHost reports whether a coflow was laid out host by host. Then the bytes of its rows are not the
-// sums of what pairs of tasks have by themselves, since each rounds.
-func (c *Coflow) byHost(j *Job) bool {
-	x := &j.Edges[c.Edge]
-	return j.Incremental && x.Kind == controller.ScatterGather && x.Reads == nil && !c.Resent
+// byHost reports whether a coflow was laid out host by host, and the bytes of its rows are split exactly. They are not
+// the sums of what pairs of tasks have by themselves, since each rounds. Before the levels named here a byte could get
+// lost with a host, or be carried twice.
+func (s *State) byHost(j *Job, c *Coflow) bool {
+	x, from := &j.Edges[c.Edge], RetentionSet.Level()
+	shuffles := j.Incremental && x.Kind == controller.ScatterGather
+	if x.Reads != nil {
+		shuffles, from = x.Reads.Kind == controller.ScatterGather, rereadLevel
+	}
+	return shuffles && !c.Resent && (s.d.Cluster == nil || s.Level() >= from)
 }
 
-// splitsRows reports whether the bytes of such rows are split exactly: from level 4 on. Before, a byte
-// could get lost with a host.
-func (s *State) splitsRows() bool { return s.d.Cluster == nil || s.Level() >= RetentionSet.Level() }
-
-// splitRows shares the bytes of rows out evenly over the pairs of tasks between their hosts.
+// splitRows shares the bytes of rows out evenly over the pairs of tasks between their hosts. What a job reads is sent
+// by the host itself.
 func splitRows(j *Job, c *Coflow, rows []int) (out []controller.Flow) {
 	x, laid := &j.Edges[c.Edge], c.laid(j)
 	at := func(stage int, h southbound.HostID) (tasks []southbound.HostID) {
@@ -117,7 +119,10 @@ func splitRows(j *Job, c *Coflow, rows []int) (out []controller.Flow) {
 		return tasks
 	}
 	for _, r := range rows {
-		senders, receivers := at(x.From, c.Columns.Src[r]), at(x.To, c.Columns.Dst[r])
+		senders, receivers := []southbound.HostID{c.Columns.Src[r]}, at(x.To, c.Columns.Dst[r])
+		if x.Reads == nil {
+			senders = at(x.From, c.Columns.Src[r])
+		}
 		if x.Reducers != nil {
 			out = splitSkewed(j, x, c.Columns.Size[r], senders, receivers, out)
 			continue
