@@ -230,7 +230,7 @@ func (c *cluster) tasks() (pids []int) {
 	return pids
 }
 
-// killTasks kills a third of the tasks, the first among them, at random instants of their first ten seconds.
+// killTasks kills a third of the tasks, the first among them, at random instants of their first five seconds.
 func (c *cluster) killTasks(ctx context.Context, rng *rand.Rand, tasks, killed *atomic.Int32) {
 	due := map[int]time.Time{} // zero: it is spared
 	for ctx.Err() == nil {
@@ -238,7 +238,7 @@ func (c *cluster) killTasks(ctx context.Context, rng *rand.Rand, tasks, killed *
 			if _, known := due[pid]; !known {
 				due[pid] = time.Time{}
 				if tasks.Add(1)%3 == 1 {
-					due[pid] = time.Now().Add(time.Duration(rng.IntN(10_000)) * time.Millisecond)
+					due[pid] = time.Now().Add(time.Duration(rng.IntN(5_000)) * time.Millisecond)
 				}
 			}
 			if at := due[pid]; !at.IsZero() && time.Now().After(at) && syscall.Kill(pid, syscall.SIGKILL) == nil {
