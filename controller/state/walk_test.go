@@ -162,7 +162,7 @@ func (w *walk) placing() string {
 }
 
 // changed writes down the hosts and tasks of the jobs that have begun to be placed, by when they last changed; nothing
-// where nobody looks.
+// unless the walk compares them.
 func (w *walk) changed(look bool) map[uint64]string {
 	out := map[uint64]string{}
 	if !look {

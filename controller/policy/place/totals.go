@@ -7,8 +7,8 @@ import (
 	"lightloom/southbound"
 )
 
-// totals is what a decision asks of the tasks of an incremental job together. Slices are by stage, and nobody changes
-// them.
+// totals is what a decision asks of the tasks of an incremental job together. Slices are by stage, and are
+// read only.
 type totals struct {
 	job     *controller.Job
 	changes uint64 // Partial.Changes
@@ -94,8 +94,8 @@ type jobMemory struct {
 	waiting, begun map[controller.JobID]*totals
 }
 
-// of returns the totals of a job; p is nil before one of its tasks has a host. It remembers nothing where nobody counts
-// changes.
+// of returns the totals of a job; p is nil before one of its tasks has a host. It remembers nothing where the view
+// counts no changes.
 func (m *jobMemory) of(v *controller.View, j *controller.Job, p *controller.Partial) *totals {
 	if m == nil || v.TaskChanges == 0 || p != nil && p.Changes == 0 {
 		return newTotals(v.Now, j, p)
