@@ -113,7 +113,7 @@ for _ in range(16):
     s = socket.create_connection(("10.9.0.1", 7))
     pairs.append((s, listener.accept()[0]))
 subprocess.check_call(["ip", "-n", "router", "neigh", "replace", "10.0.2.2", "lladdr", "02:00:00:00:00:99",
-                       "dev", "way2", "nud", "permanent"])  # what goes this way is heard by nobody
+                       "dev", "way2", "nud", "permanent"])  # no port has this address: what goes this way is lost
 for s, _ in pairs:
     s.send(b"x")
 time.sleep(0.1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Guess: iperf3 -J exits with what iperf3 exits with without it: 1 if the test fails.
-# Seen:  with -J it exits 0, whether nobody listens or the server runs another test, and writes the failure as "error"
+# Seen:  with -J it exits 0, whether no server listens or it runs another test, and writes the failure as "error"
 #        into an object whose "end" is empty. A script that looks at the exit status, or takes missing sums for 0,
 #        measures nothing. Without -J it exits 1.
 # With:  iperf3 3.12 (Debian bookworm).
@@ -42,7 +42,7 @@ import json
 o = json.load(open("out"))
 print(o.get("error", "no error") + ",", "sums" if "sum_sent" in o["end"] else "no sums")')"
 }
-same "nobody listens" "$(both)" "1, with -J 0, unable to connect to server: Connection refused, no sums"
+same "no server listens" "$(both)" "1, with -J 0, unable to connect to server: Connection refused, no sums"
 iperf -s -B 127.0.0.1 >/dev/null &
 until iperf -c 127.0.0.1 -n 1 >/dev/null; do sleep 0.2; done 2>/dev/null
 same "server is free" "$(both)" "0, with -J 0, no error, sums"
