@@ -25,7 +25,7 @@ func (w *Walk) skip() {
 		}
 	}
 	if w.stage = prediction; len(w.predict()) == 0 {
-		w.stage = finished
+		w.finish()
 	}
 }
 
@@ -115,23 +115,32 @@ func (w *Walk) predict() (round []southbound.CrossConnect) {
 	return round
 }
 
-// compare holds what was heard against what the map predicts. That a switch does not hear itself proves
-// nothing.
+// compare holds what was heard against what the map predicts, and asks for a second round if something was not heard.
+// That a switch does not hear itself proves nothing.
 func (w *Walk) compare(lit []southbound.CrossConnect, heard []Heard) {
-	for _, c := range w.round { // in the order of inputs
-		for h, at := range w.verify {
-			if at == c && slices.Contains(lit, c) && h.At.Chassis != h.From.Chassis && !slices.Contains(heard, h) {
-				w.contradict(Contradiction{c.In, c.Out,
-					fmt.Sprintf("%s does not hear %s, which the map says it should", w.names.end(h.At), w.names.end(h.From))})
-			}
+	w.before = append(w.before, heard...)
+	var silent []Heard
+	for h, c := range w.verify {
+		if slices.Contains(lit, c) && h.At.Chassis != h.From.Chassis && !slices.Contains(w.before, h) {
+			silent = append(silent, h)
 		}
 	}
-	for _, h := range sorted(heard) {
+	if !w.again && len(silent) > 0 {
+		w.again = true
+		return
+	}
+	slices.SortFunc(silent, func(a, b Heard) int { return int(w.verify[a].In - w.verify[b].In) })
+	for _, h := range silent {
+		w.contradict(Contradiction{w.verify[h].In, w.verify[h].Out,
+			fmt.Sprintf("%s does not hear %s, which the map says it should", w.names.end(h.At), w.names.end(h.From))})
+	}
+	for _, h := range sorted(w.before) {
 		if _, ok := w.verify[h]; !ok {
 			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
 				fmt.Sprintf("%s hears %s, which the map does not explain", w.names.end(h.At), w.names.end(h.From))})
 		}
 	}
+	w.finish()
 }
 
 func sorted(all []Heard) []Heard {

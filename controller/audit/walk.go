@@ -2,6 +2,7 @@ package audit
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -10,18 +11,20 @@ import (
 
 // Walk goes through circuits until it is known who is behind every fibre. Call Next for the circuits of
 // a round, make them (all others off), wait until all ends have had time to hear, and call Hear. At n
-// ports with most fibres alive it takes about log2(n) + 4 rounds.
+// ports with most fibres alive it takes about log2(n) + 6 rounds.
 //
 //  1. Nothing is lit. An end that hears another now does so past the optical switch.
 //  2. Inputs are paired with outputs, each with its neighbour, because many a switch ignores what it hears of itself.
-//     Each pair is lit in the rounds that its number's binary digits name: who heard whom in which rounds shows where.
-//  3. Fibres that were silent are tried against ends that are known by then, two different ones before they count as
-//     dead.
-//  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts.
+//     Each pair is lit in half of the rounds, in a choice of its own: who heard whom in which rounds shows where. As
+//     all pairs are lit equally often, an end that has missed a round is never taken for another.
+//  3. Fibres that were silent, or missed rounds, are tried against ends that are known by then, two different ones
+//     before they count as dead.
+//  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts. One that does
+//     not has a second round to do so.
 //
 // Several switches are walked over at once: their ports follow each other, and a circuit stays within one of them. A
-// switch of which too little is known after 2 is paired anew, and goes through 2 again with its like alone. One without
-// any light takes as many rounds as it has ports.
+// switch of which too little is known after 2 is paired anew, and goes through 2 again with its like alone. One
+// without any light takes as many rounds as it has ports.
 type Walk struct {
 	n      int
 	blocks []*block
@@ -34,11 +37,15 @@ type Walk struct {
 
 	stage  stage
 	digit  int
+	words  []uint64 // by input: the rounds of the codes in which it is lit, a bit each
 	round  []southbound.CrossConnect
-	lit    [][]bool         // of the codes: by input, in which digits it was lit
-	heard  map[Heard][]bool // likewise, by who heard whom
+	failed []bool           // by input: its circuit was not made in some round of the codes
+	heard  map[Heard]uint64 // in which rounds of the codes
+	missed []Heard          // heard in too few of them
 	tried  map[side][]string
 	verify map[Heard]southbound.CrossConnect
+	before []Heard // in the first round of the prediction
+	again  bool    // there was one
 	rounds int
 }
 
@@ -89,6 +96,7 @@ func NewWalk(ports ...int) *Walk {
 		panic("audit: walk over no switch")
 	}
 	w.found, w.dead = NewMap(w.n), NewMap(w.n)
+	w.words = equalWeight(w.n)
 	return w
 }
 
@@ -100,7 +108,7 @@ func (w *Walk) Next() (round []southbound.CrossConnect, ok bool) {
 	case scout:
 		w.round = w.pairing(func(int) bool { return true })
 	case codes:
-		w.round = w.pairing(func(in int) bool { return (in+1)>>w.digit&1 == 1 })
+		w.round = w.pairing(func(in int) bool { return w.words[in]>>w.digit&1 == 1 })
 	case partners:
 		w.round = w.partners()
 	case prediction:
@@ -125,8 +133,29 @@ func (w *Walk) pairing(on func(in int) bool) (round []southbound.CrossConnect) {
 
 func (w *Walk) partner(in int) int { return w.own[in].turned(in, w.own[in].shift) }
 
-// digits is how many binary digits the numbers 1 to n have.
-func (w *Walk) digits() int { return bits.Len(uint(w.n)) }
+// equalWeight returns n different words of as few bits as will do, half of which are set in each.
+func equalWeight(n int) []uint64 {
+	size, count := 1, 1
+	for count < n { // ways to choose half of size bits
+		size++
+		count = 1
+		for k := range size / 2 {
+			count = count * (size - k) / (k + 1)
+		}
+	}
+	words := make([]uint64, n)
+	x := uint64(1)<<max(size/2, 1) - 1
+	for i := range words {
+		words[i] = x
+		low := x & -x // the next larger number with as many bits set
+		carried := x + low
+		x = carried | (x^carried)/low>>2
+	}
+	return words
+}
+
+// digits is how many rounds the codes take.
+func (w *Walk) digits() int { return bits.Len64(w.words[w.n-1]) }
 
 // Hear takes what was heard during the round: failed are the circuits of the round that were not made,
 // and heard is who hears whom now, in any order.
@@ -151,14 +180,13 @@ func (w *Walk) Hear(failed []southbound.CrossConnect, heard []Heard) {
 			return
 		}
 		w.stage, w.digit = codes, 0
-		w.lit, w.heard = make([][]bool, w.n), map[Heard][]bool{}
+		w.failed, w.heard = make([]bool, w.n), map[Heard]uint64{}
 	case codes:
-		w.listen(lit, heard)
+		w.listen(failed, heard)
 	case partners:
 		w.match(lit, heard)
 	case prediction:
 		w.compare(lit, heard)
-		w.stage = finished
 	case finished:
 		panic("audit: the walk is over")
 	}
@@ -203,58 +231,49 @@ func (w *Walk) knows(b *block) bool {
 	return several(w.found.In) && several(w.found.Out)
 }
 
-// listen notes one digit of everybody's number.
-func (w *Walk) listen(lit []southbound.CrossConnect, heard []Heard) {
-	d := w.digits()
-	for _, c := range lit {
-		if w.lit[c.In] == nil {
-			w.lit[c.In] = make([]bool, d)
-		}
-		w.lit[c.In][w.digit] = true
+// listen notes who was heard in one round of the codes.
+func (w *Walk) listen(failed []southbound.CrossConnect, heard []Heard) {
+	for _, c := range failed {
+		w.failed[c.In] = true
 	}
 	for _, h := range heard {
-		if w.heard[h] == nil {
-			w.heard[h] = make([]bool, d)
-		}
-		w.heard[h][w.digit] = true
+		w.heard[h] |= 1 << w.digit
 	}
-	if w.digit++; w.digit == d {
+	if w.digit++; w.digit == w.digits() {
 		w.decode()
 		w.turn()
 	}
 }
 
-// decode finds for every pair of ends the one pair of ports that was lit in exactly the rounds in which
-// they heard.
+// decode finds for every pair of ends the one pair of ports that was lit in exactly the rounds in which they heard.
 func (w *Walk) decode() {
-	pairs := make([]Heard, 0, len(w.heard))
-	for h := range w.heard {
-		pairs = append(pairs, h)
+	weight := bits.OnesCount64(w.words[0])
+	for _, h := range sorted(slices.Collect(maps.Keys(w.heard))) {
+		in, ok := slices.BinarySearch(w.words, w.heard[h])
+		switch {
+		case ok && w.own[in].trying && !w.failed[in]:
+			w.learn(in, false, h.From)
+			w.learn(w.partner(in), true, h.At)
+		case bits.OnesCount64(w.heard[h]) < weight:
+			w.missed = append(w.missed, h)
+		default:
+			w.misfit(h)
+		}
 	}
-	slices.SortFunc(pairs, func(a, b Heard) int {
-		if c := a.At.compare(b.At); c != 0 {
-			return c
+}
+
+func (w *Walk) misfit(h Heard) {
+	w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
+		fmt.Sprintf("%s hears %s in rounds that fit no circuit", w.names.end(h.At), w.names.end(h.From))})
+}
+
+// finish ends the walk. Who was heard in too few rounds is explained by an end at a fibre, or stays a contradiction.
+func (w *Walk) finish() {
+	w.stage = finished
+	for _, h := range w.missed {
+		if !slices.Contains(w.found.In, h.From) || !slices.Contains(w.found.Out, h.At) {
+			w.misfit(h)
 		}
-		return a.From.compare(b.From)
-	})
-	for _, h := range pairs {
-		in := -1
-		for i, l := range w.lit {
-			if l != nil && slices.Equal(l, w.heard[h]) {
-				if in >= 0 {
-					in = -1
-					break
-				}
-				in = i
-			}
-		}
-		if in < 0 {
-			w.contradict(Contradiction{southbound.NoPort, southbound.NoPort,
-				fmt.Sprintf("%s hears %s in rounds that fit no circuit", w.names.end(h.At), w.names.end(h.From))})
-			continue
-		}
-		w.learn(in, false, h.From)
-		w.learn(w.partner(in), true, h.At)
 	}
 }
 

@@ -61,7 +61,9 @@ type Neighbors func(ctx context.Context) ([]lldp.Heard, error)
 func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) ([]audit.Heard,
 	[]string, error) {
 	return func(ctx context.Context, since time.Duration) (heard []audit.Heard, notes []string, err error) {
+		began := time.Now()
 		for i, name := range names {
+			age := since + time.Since(began) // of the circuits when this switch is asked
 			all, err := ask[i](ctx)
 			if ctx.Err() != nil {
 				return nil, nil, context.Cause(ctx)
@@ -71,7 +73,7 @@ func Ears(names []string, ask []Neighbors) func(context.Context, time.Duration) 
 				continue
 			}
 			for _, h := range all {
-				fresh, err := h.Within(since)
+				fresh, err := h.Within(age)
 				if err != nil {
 					return nil, nil, fmt.Errorf("switch %s: %w: wait longer with --settle, or announce with a "+
 						"shorter time to live", name, err)
