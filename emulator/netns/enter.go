@@ -27,6 +27,10 @@ type EnterOptions struct {
 	Rootless       bool          // a user namespace even for root: what an ordinary user gets
 	Grace          time.Duration // from the end of ctx to SIGKILL; 0: 5 s
 
+	// Reap puts a process before the child that collects the processes which programs leave behind, such as the parts
+	// of a daemon: for a child that runs programs for days. The child must call Prepare.
+	Reap bool
+
 	// Realtime lets the child and what it starts run before other programs, where this process may ask for
 	// that. The kernel keeps a twentieth of the time for the others.
 	Realtime bool
@@ -38,7 +42,7 @@ type EnterOptions struct {
 //
 // SIGINT, SIGTERM and SIGHUP are forwarded (a terminal sends them to both, so the child may see two).
 // If this process dies, however it dies, the kernel kills the child and all that it started: the child
-// is the first process of its process namespace.
+// is the first process of its process namespace, or the second with Reap.
 func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, err error) {
 	cmd := exec.CommandContext(ctx, "/proc/self/exe", args...)
 	if exe, err := os.Executable(); err == nil {
@@ -49,6 +53,9 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 		return 0, fmt.Errorf("enter namespaces: %w", err)
 	}
 	cmd.Env = append(append(os.Environ(), opt.Env...), outerEnv+"="+outer)
+	if opt.Reap {
+		cmd.Env = append(cmd.Env, fmt.Sprintf("%s=%d", reapEnv, 3+len(opt.ExtraFiles)))
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = opt.Stdin, opt.Stdout, opt.Stderr, opt.ExtraFiles
 	cmd.SysProcAttr = attributes(opt.Rootless || !privileged())
 	cmd.Cancel = func() error { return cmd.Process.Signal(unix.SIGTERM) }

@@ -24,6 +24,9 @@ import (
 // roleEnv makes this test binary play a part instead of running tests.
 const roleEnv = "NETNS_TEST_ROLE"
 
+// reapChild makes the role "child" call Prepare.
+const reapChild = "NETNS_TEST_REAP"
+
 func TestMain(m *testing.M) {
 	switch role := os.Getenv(roleEnv); role {
 	case "":
@@ -59,6 +62,8 @@ func play(role string) int {
 		_, run := os.ReadDir("/run")
 		fmt.Println(ns, os.Getpid(), os.Getuid(), netns.Inside(), run)
 		return 0
+	case "orphans":
+		return leaveOrphans()
 	case "for ever":
 		<-time.After(time.Hour)
 	}
@@ -66,6 +71,12 @@ func play(role string) int {
 }
 
 func stay() int {
+	if os.Getenv(reapChild) != "" {
+		if _, err := netns.Prepare(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+	}
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, unix.SIGINT, unix.SIGTERM)
 	// A grandchild that would stay for ever: it is in the namespaces, so it goes with them.
@@ -85,6 +96,31 @@ func stay() int {
 	case s := <-ended:
 		return s
 	}
+}
+
+// leaveOrphans runs a shell that leaves a child behind, and waits until that is collected. It prints its own process id,
+// how the shell ended, and what descriptor 3 holds.
+func leaveOrphans() int {
+	if _, err := netns.Prepare(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	three, err := io.ReadAll(os.NewFile(3, "three"))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	out, err := exec.Command("sh", "-c", "true >/dev/null & echo $!; exit 3").Output()
+	fmt.Println(os.Getpid(), err, string(three))
+	orphan, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	for !errors.Is(unix.Kill(orphan, 0), unix.ESRCH) { // a process that has ended is there until it is collected
+		<-time.After(time.Millisecond)
+	}
+	return 7
 }
 
 func self(t *testing.T, role string) *exec.Cmd {
@@ -190,6 +226,46 @@ func holders(t *testing.T, ns string) []int {
 		}
 	}
 	return pids
+}
+
+// TestReap: what programs leave behind is collected, and the child still gets the status of its own programs, its
+// descriptors, and signals.
+func TestReap(t *testing.T) {
+	netnstest.Need(t, netnstest.Userns)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("three"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var out bytes.Buffer
+	status, err := netns.Enter(ctx, nil, netns.EnterOptions{Env: []string{roleEnv + "=orphans"}, Rootless: true,
+		Reap: true, ExtraFiles: []*os.File{r}, Stdout: &out, Stderr: os.Stderr})
+	if fields := strings.Fields(out.String()); status != 7 || err != nil || len(fields) == 0 || fields[0] == "1" ||
+		!strings.Contains(out.String(), "exit status 3 three") {
+		t.Errorf("status %d, %v, output %q; want 7 of a process that is not the first", status, err, &out)
+	}
+
+	ctx, cancel = context.WithCancel(t.Context())
+	defer cancel()
+	first := &firstLine{seen: make(chan struct{})}
+	go func() { <-first.seen; cancel() }()
+	stdin, hold, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer hold.Close()
+	defer stdin.Close()
+	status, err = netns.Enter(ctx, nil, netns.EnterOptions{Env: []string{roleEnv + "=child", reapChild + "=yes"},
+		Rootless: true, Reap: true, Stdin: stdin, Stdout: first, Grace: 10 * time.Second})
+	if status != 100+int(unix.SIGTERM) && !errors.Is(err, context.Canceled) {
+		t.Errorf("status %d, %v; want that of SIGTERM", status, err)
+	}
 }
 
 func TestEnterCancelled(t *testing.T) {

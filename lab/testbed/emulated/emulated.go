@@ -73,12 +73,12 @@ func (s *speaker) say(w Event) {
 
 func inside(ctx context.Context, orders io.Reader, out *speaker, stderr io.Writer,
 	keep func(context.Context, *Testbed, *os.File) error) (err error) {
+	if _, err := netns.Prepare(); err != nil { // first: one process must leave the orders to the next
+		return err
+	}
 	var o ChildConfig
 	if err := json.NewDecoder(orders).Decode(&o); err != nil {
 		return fmt.Errorf("read orders: %w", err)
-	}
-	if _, err := netns.Prepare(); err != nil {
-		return err
 	}
 	s, err := newStage(o, stderr)
 	if err != nil {

@@ -127,7 +127,7 @@ func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.Fil
 	}
 	status, err := netns.Enter(ctx, []string{InsideCommand},
 		netns.EnterOptions{Stderr: opt.Stderr, ExtraFiles: files,
-			Rootless: opt.Rootless, Realtime: !o.Stay}) // what stays up may run anybody's programs
+			Rootless: opt.Rootless, Realtime: !o.Stay, Reap: o.Stay}) // what stays up may run anybody's programs
 	orders.Close()
 	words.Close()
 	<-heard
