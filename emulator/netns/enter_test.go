@@ -98,8 +98,8 @@ func stay() int {
 	}
 }
 
-// leaveOrphans runs a shell that leaves a child behind, and waits until that is collected. It prints its own process id,
-// how the shell ended, and what descriptor 3 holds.
+// leaveOrphans runs a shell that leaves a child behind, and waits until that is collected. It prints its own process
+// id, how the shell ended, and what descriptor 3 holds.
 func leaveOrphans() int {
 	if _, err := netns.Prepare(); err != nil {
 		fmt.Fprintln(os.Stderr, err)
