@@ -299,10 +299,7 @@ func (s *Levels) fillUp(l int32) int64 {
 func (s *Levels) relevel(l int32, now int64) {
 	x := &s.links[l]
 	was := s.level[l]
-	if x.epoch != s.epoch {
-		x.epoch, x.was = s.epoch, was
-		s.reached = append(s.reached, l)
-	}
+	s.note(l)
 	s.level[l] = now
 	load := int64(0)
 	for i := range s.rows {
@@ -318,6 +315,14 @@ func (s *Levels) relevel(l int32, now int64) {
 		s.open(l, o, min(before, after), (coarse(after)-coarse(before))*int64(o.flows))
 	}
 	x.load = load
+}
+
+// note remembers the level that a link has before this solution changes it.
+func (s *Levels) note(l int32) {
+	if x := &s.links[l]; x.epoch != s.epoch {
+		x.epoch, x.was = s.epoch, s.level[l]
+		s.reached = append(s.reached, l)
+	}
 }
 
 // coarse is a rate in the unit of loads, of which a link has 2⁴⁵ at most; nothing for what has no

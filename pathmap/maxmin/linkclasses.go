@@ -80,10 +80,15 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	if !moves && k.flows == c.flows {
 		return
 	}
-	if c.flows > 0 {
-		s.touch(c)
+	if alone := s.alone(c); c.flows > 0 {
+		if !alone {
+			s.touch(c)
+		}
 		if moves || k.flows == 0 {
 			s.detach(k.class, moved)
+		}
+		if alone && c.flows == 0 {
+			s.settle(c)
 		}
 	}
 	if moves {
@@ -91,7 +96,45 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	}
 	if k.flows > 0 {
 		s.attach(k.class, k.flows)
-		s.touch(c)
+		if s.alone(c) {
+			s.feel(k.class)
+			s.settle(c)
+		} else {
+			s.touch(c)
+		}
+	}
+}
+
+// alone reports whether a class shares no link with another.
+func (s *Levels) alone(c *levelClass) bool {
+	for _, p := range c.places() {
+		if s.links[p.link].total != int64(c.flows) {
+			return false
+		}
+	}
+	return true
+}
+
+// settle gives the links of a class that is alone, or was, their levels at once: nothing else feels them.
+func (s *Levels) settle(c *levelClass) {
+	neck := mark{unheld, none}
+	for _, p := range c.places() {
+		if c.flows > 0 {
+			if m := (mark{s.links[p.link].cap / int64(c.flows), p.link}); m.below(neck) {
+				neck = m
+			}
+		}
+	}
+	for _, p := range c.places() {
+		level := int64(unheld)
+		if p.link == neck.link {
+			level = neck.level
+		}
+		if level != s.level[p.link] {
+			s.note(p.link)
+			s.level[p.link] = level
+		}
+		s.links[p.link].load = coarse(neck.level) * int64(c.flows)
 	}
 }
 
