@@ -53,10 +53,10 @@ type Scheduler interface {
 	Nodes(ctx context.Context) (Nodes, error)
 	Preempts(ctx context.Context) (bool, error)
 	Preempt(ctx context.Context, job int, requeue bool) error
-	Require(ctx context.Context, job int, nodes []string) error
-	Mark(ctx context.Context, job int, mark string) error
+	Require(ctx context.Context, j *Job, nodes []string) error
+	Mark(ctx context.Context, j *Job, mark string) error
 	Release(ctx context.Context, job int) error
-	Hold(ctx context.Context, job int) error
+	Hold(ctx context.Context, j *Job) error
 }
 
 // Broker reserves circuits for jobs that Slurm holds, and releases them. What it knows stands in the jobs and slices
@@ -105,7 +105,7 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 			if !again {
 				continue
 			}
-			waiting[i].Mark = held // what it names is its user's
+			waiting[i].Mark = held
 		}
 		if err := b.serve(ctx, now, &waiting[i], o); err != nil && !errors.Is(err, errBusy) {
 			errs = append(errs, fmt.Errorf("job %d: %w", waiting[i].ID, err))
@@ -117,18 +117,18 @@ func (b *Broker) Serve(ctx context.Context, now time.Time, jobs []Job) error {
 // serve does what is due for a job.
 func (b *Broker) serve(ctx context.Context, now time.Time, j *Job, o *offer) error {
 	if j.Left() { // this was cut off
-		return b.Slurm.Mark(ctx, j.ID, without)
+		return b.Slurm.Mark(ctx, j, without)
 	}
 	_, has := o.own[j.ID]
 	if j.Lost() {
 		if has && j.due(now) && o.ready(j, j.Require) {
 			if j.Mark == releasing { // this was cut off
-				return b.Slurm.Mark(ctx, j.ID, placed)
+				return b.Slurm.Mark(ctx, j, placed)
 			}
 			return nil // it starts soon
 		}
 		// It has run, and Slurm starts it again, or its nodes are others' by now: it must not begin before its circuits.
-		if err := b.Slurm.Hold(ctx, j.ID); err != nil {
+		if err := b.Slurm.Hold(ctx, j); err != nil {
 			return err
 		}
 		if seen, err := b.Slurm.Job(ctx, j.ID); err != nil || seen.State != "PENDING" { // it has begun since it was listed
@@ -175,14 +175,14 @@ func (b *Broker) place(ctx context.Context, now time.Time, j *Job, o *offer) err
 	}
 	delete(b.since, j.ID)
 	decided := time.Now()
-	if err := b.Slurm.Require(ctx, j.ID, nodes); err != nil {
+	if err := b.Slurm.Require(ctx, j, nodes); err != nil {
 		return err
 	}
 	if err := b.Slurm.Release(ctx, j.ID); err != nil {
 		return err
 	}
 	b.Say("job %d starts on %s; released in %d ms", j.ID, strings.Join(nodes, ","), time.Since(decided).Milliseconds())
-	return b.Slurm.Mark(ctx, j.ID, placed)
+	return b.Slurm.Mark(ctx, j, placed)
 }
 
 // forget ends what a held job has, and takes back the nodes that were chosen for it.
@@ -190,8 +190,8 @@ func (b *Broker) forget(ctx context.Context, j *Job) error {
 	if err := b.Free(ctx, j.ID); err != nil {
 		return err
 	}
-	if len(j.Require) > 0 && (j.Mark == releasing || j.Mark == placed) {
-		return b.Slurm.Require(ctx, j.ID, nil)
+	if len(j.Require) > 0 && !j.Named && (j.Mark == releasing || j.Mark == placed) {
+		return b.Slurm.Require(ctx, j, nil)
 	}
 	return nil
 }
@@ -201,13 +201,13 @@ func (b *Broker) leave(ctx context.Context, j *Job) error {
 	if err := b.forget(ctx, j); err != nil {
 		return err
 	}
-	if err := b.Slurm.Mark(ctx, j.ID, leaving); err != nil {
+	if err := b.Slurm.Mark(ctx, j, leaving); err != nil {
 		return err
 	}
 	if err := b.Slurm.Release(ctx, j.ID); err != nil {
 		return err
 	}
-	return b.Slurm.Mark(ctx, j.ID, without)
+	return b.Slurm.Mark(ctx, j, without)
 }
 
 // refuse leaves a job held, with the reason, and frees what it had. It is looked at again once other hosts are nodes.
@@ -216,7 +216,7 @@ func (b *Broker) refuse(ctx context.Context, j *Job, why error) error {
 	if err := b.forget(ctx, j); err != nil {
 		return err
 	}
-	return b.Slurm.Mark(ctx, j.ID, refused+strings.ReplaceAll(why.Error(), "\n", " "))
+	return b.Slurm.Mark(ctx, j, refused+strings.ReplaceAll(why.Error(), "\n", " "))
 }
 
 // late reports whether a job has waited long enough for circuits that it only wants.
@@ -254,7 +254,7 @@ func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]stri
 // what it waits for is kept for it.
 func (b *Broker) nodes(ctx context.Context, j *Job, wish *Wish, o *offer) ([]string, error) {
 	var named []string
-	if len(j.Require) > 0 && j.Mark == held {
+	if j.Named {
 		named = j.Require
 	}
 	if err := o.check(j, named); err != nil {

@@ -78,7 +78,8 @@ type Job struct {
 	Comment string
 	Nodes   []string // that it has, or had
 	Count   int      // of nodes that it asks for
-	Require []string // nodes that it names
+	Require []string // nodes that it must have
+	Named   bool     // by its user's word; otherwise they were chosen for it
 	Reason  string   // why it waits
 	Failed  bool     // a node would not launch it
 	Mark    string   // held, releasing, placed, or what anybody else has written
@@ -155,8 +156,9 @@ func ParseJobs(b []byte) ([]Job, error) {
 	out := make([]Job, 0, len(all.Jobs))
 	for _, x := range all.Jobs {
 		j := Job{ID: x.ID, Completing: slices.Contains(x.State, "COMPLETING"), Comment: x.Comment, Count: int(x.Count),
-			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"), Mark: x.Admin,
+			Reason: x.Reason, Failed: strings.Contains(x.Words, "launch failed"),
 			Depends: x.Depends != "", Requeue: x.Requeue && x.Batch}
+		j.Mark, j.Named = strings.CutSuffix(x.Admin, named)
 		if len(x.State) > 0 {
 			j.State = x.State[0]
 		}
@@ -172,6 +174,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 		if err := errors.Join(errs[:]...); err != nil {
 			return nil, fmt.Errorf("read jobs of Slurm: job %d: %w", x.ID, err)
 		}
+		j.Named = j.Named || len(j.Require) > 0 && (j.Mark == held || strings.HasPrefix(j.Mark, refused))
 		out = append(out, j)
 	}
 	return out, nil
@@ -293,7 +296,18 @@ const (
 	leaving   = "lightloom:releasing without circuits"
 	without   = "lightloom:without"
 	refused   = "lightloom:refused: "
+
+	// named follows where the user has named the job's nodes: no others are chosen for it later.
+	named = ", on nodes that it names"
 )
+
+// marked is a mark as the job's comment has it. The nodes of a job that is refused are its user's, if it has any.
+func (j *Job) marked(mark string) string {
+	if j.Named && !strings.HasPrefix(mark, refused) {
+		return mark + named
+	}
+	return mark
+}
 
 // Lost reports whether a job waits for nodes that were chosen, which perhaps have failed or are others' by now.
 func (j *Job) Lost() bool {
@@ -319,8 +333,8 @@ func (j *Job) Refused() bool {
 }
 
 // Mark writes the administrator's comment of a job.
-func (c *Client) Mark(ctx context.Context, job int, mark string) error {
-	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "AdminComment="+mark)
+func (c *Client) Mark(ctx context.Context, j *Job, mark string) error {
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", j.ID), "AdminComment="+j.marked(mark))
 	return err
 }
 
@@ -331,15 +345,16 @@ func (c *Client) Release(ctx context.Context, job int) error {
 }
 
 // Require has a pending job wait for nodes, or for any where none are named, and marks it as one to release.
-func (c *Client) Require(ctx context.Context, job int, nodes []string) error {
-	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "ReqNodeList="+strings.Join(nodes, ","),
-		"AdminComment="+releasing)
+func (c *Client) Require(ctx context.Context, j *Job, nodes []string) error {
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", j.ID), "ReqNodeList="+strings.Join(nodes, ","),
+		"AdminComment="+j.marked(releasing))
 	return err
 }
 
 // Hold has a job that was released wait once more.
-func (c *Client) Hold(ctx context.Context, job int) error {
-	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", job), "Priority=0", "AdminComment="+releasing)
+func (c *Client) Hold(ctx context.Context, j *Job) error {
+	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", j.ID), "Priority=0",
+		"AdminComment="+j.marked(releasing))
 	return err
 }
 

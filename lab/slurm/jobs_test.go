@@ -251,16 +251,16 @@ func (d *desk) Preempt(_ context.Context, id int, requeue bool) error {
 	return nil
 }
 
-func (d *desk) Require(_ context.Context, id int, nodes []string) error {
+func (d *desk) Require(_ context.Context, j *Job, nodes []string) error {
 	if err := d.cut(); err != nil {
 		return err
 	}
-	d.told = append(d.told, fmt.Sprint("require ", id, " ", strings.Join(nodes, ",")))
+	d.told = append(d.told, fmt.Sprint("require ", j.ID, " ", strings.Join(nodes, ",")))
 	d.job.Require, d.job.Mark = nodes, releasing
 	return nil
 }
 
-func (d *desk) Mark(_ context.Context, _ int, mark string) error {
+func (d *desk) Mark(_ context.Context, _ *Job, mark string) error {
 	if err := d.cut(); err != nil {
 		return err
 	}
@@ -277,7 +277,7 @@ func (d *desk) Release(context.Context, int) error {
 	return nil
 }
 
-func (d *desk) Hold(context.Context, int) error {
+func (d *desk) Hold(context.Context, *Job) error {
 	d.told = append(d.told, "hold")
 	d.job.Reason, d.job.Mark = "JobHeldAdmin", releasing
 	return nil
@@ -329,6 +329,51 @@ func TestBroker(t *testing.T) {
 	serve("it is due", "create h0-1,h1-0,h1-1", "require 7 h1-0,h1-1,h0-1", "release")
 	if err := errors.Join(b.Free(t.Context(), 7), b.Free(t.Context(), 7)); err != nil || len(d.slices) != 0 {
 		t.Errorf("free twice: %v, %v", err, d.slices)
+	}
+}
+
+// TestNamed: a job whose user names its nodes waits for these, also once one of them has failed and when it starts
+// again.
+func TestNamed(t *testing.T) {
+	nodes := []string{"h0-1", "h1-1"}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: 2, Require: nodes, Named: true,
+		Comment: "lightloom:circuits=required"}, slices: map[string]*apiv1.Slice{},
+		idle: map[string]bool{"h0-0": true, "h0-1": true, "h1-0": true, "h1-1": true}}
+	b := d.broker(t)
+	serve := func(what string, want ...string) {
+		t.Helper()
+		err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+		if err != nil || !slices.Equal(d.told, want) || !slices.Equal(d.job.Require, nodes) {
+			t.Errorf("%s: %v, %q, nodes %q, want %q", what, err, d.told, d.job.Require, want)
+		}
+		d.told = nil
+	}
+	serve("it begins", "create h0-1,h1-1", "require 7 h0-1,h1-1", "release")
+	delete(d.idle, "h0-1")
+	serve("a node has failed", "hold", "delete")
+	serve("it waits for that node")
+	d.idle["h0-1"] = true
+	serve("the node is back", "create h0-1,h1-1", "require 7 h0-1,h1-1", "release")
+	d.job.Reason, d.job.After = "BeginTime", time.Unix(120, 0)
+	serve("requeued, and not to start at once", "hold", "delete")
+	d.job.After = time.Unix(0, 0)
+	serve("it is due", "create h0-1,h1-1", "require 7 h0-1,h1-1", "release")
+
+	var all []byte
+	for _, mark := range []string{held, d.job.marked(placed), placed, d.job.marked(refused + "why")} {
+		all = fmt.Appendf(all, `,{"job_id":7,"required_nodes":"h0-1","admin_comment":%q}`, mark)
+	}
+	got, err := ParseJobs(fmt.Appendf(nil, `{"jobs":[%s]}`, all[1:]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []struct {
+		mark  string
+		named bool
+	}{{held, true}, {placed, true}, {placed, false}, {refused + "why", true}} {
+		if got[i].Mark != want.mark || got[i].Named != want.named {
+			t.Errorf("%q, named %v, want %+v", got[i].Mark, got[i].Named, want)
+		}
 	}
 }
 
@@ -425,7 +470,7 @@ func TestCommands(t *testing.T) {
 	_, _ = c.Job(t.Context(), 7)
 	_, errNodes := c.Nodes(t.Context())
 	err := errors.Join(errNodes, c.Preempt(t.Context(), 7, true), c.Preempt(t.Context(), 8, false),
-		c.Require(t.Context(), 7, nil))
+		c.Require(t.Context(), &Job{ID: 7}, nil))
 	log, _ := os.ReadFile(filepath.Join(dir, "log"))
 	want := "squeue --json --all --states=all\nsqueue --json --all --states=all --jobs=7\n" +
 		"sinfo --noheader --all --Node --format=" + NodesFormat + "\nscontrol requeue Incomplete 7\nscancel 8\n" +
@@ -493,7 +538,8 @@ func TestNever(t *testing.T) {
 		{5, nil, "it asks for 5 nodes, and 4 of its partition's are hosts of the fabric: ask for fewer"},
 	} {
 		d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: tt.count,
-			Comment: "lightloom:circuits=required", Require: tt.require}, slices: map[string]*apiv1.Slice{}}
+			Comment: "lightloom:circuits=required", Require: tt.require, Named: len(tt.require) > 0},
+			slices: map[string]*apiv1.Slice{}}
 		err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
 		if err != nil || d.job.Mark != refused+tt.want || len(d.told) != 0 {
 			t.Errorf("%v: %v, %q, %q", tt.require, err, d.job.Mark, d.told)

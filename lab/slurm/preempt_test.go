@@ -99,14 +99,14 @@ func (f *floor) over() {
 	}
 }
 
-func (f *floor) Require(_ context.Context, id int, nodes []string) error {
-	f.told = append(f.told, fmt.Sprint("require ", id, " ", strings.Join(nodes, " ")))
-	f.jobs[id].Require, f.jobs[id].Mark = nodes, releasing
+func (f *floor) Require(_ context.Context, j *Job, nodes []string) error {
+	f.told = append(f.told, fmt.Sprint("require ", j.ID, " ", strings.Join(nodes, " ")))
+	f.jobs[j.ID].Require, f.jobs[j.ID].Mark = nodes, releasing
 	return nil
 }
 
-func (f *floor) Mark(_ context.Context, id int, mark string) error {
-	f.jobs[id].Mark = mark
+func (f *floor) Mark(_ context.Context, j *Job, mark string) error {
+	f.jobs[j.ID].Mark = mark
 	return nil
 }
 
@@ -115,9 +115,9 @@ func (f *floor) Release(_ context.Context, id int) error {
 	return nil
 }
 
-func (f *floor) Hold(_ context.Context, id int) error {
-	f.told = append(f.told, fmt.Sprint("hold ", id))
-	f.jobs[id].Reason, f.jobs[id].Mark = "JobHeldAdmin", releasing
+func (f *floor) Hold(_ context.Context, j *Job) error {
+	f.told = append(f.told, fmt.Sprint("hold ", j.ID))
+	f.jobs[j.ID].Reason, f.jobs[j.ID].Mark = "JobHeldAdmin", releasing
 	return nil
 }
 
@@ -152,7 +152,7 @@ func asks(id int, partitions string, count int) *Job {
 
 // TestPreempt: what is told Slurm at one look, by what runs and waits.
 func TestPreempt(t *testing.T) {
-	named := func(j *Job, nodes string) *Job { j.Require = strings.Fields(nodes); return j }
+	named := func(j *Job, nodes string) *Job { j.Require, j.Named = strings.Fields(nodes), true; return j }
 	once := func(j *Job) *Job { j.Requeue = false; return j }
 	for _, tt := range []struct {
 		name   string

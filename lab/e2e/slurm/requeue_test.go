@@ -11,8 +11,8 @@ import (
 	"lightloom/lab/labtest"
 )
 
-// TestRequeue: a job whose node fails, or that is requeued, runs again on nodes that have their circuits, and a
-// reconfigure changes nothing.
+// TestRequeue: a job whose node fails, or that is requeued, runs again on nodes that have their circuits, those that it
+// names if it names any, and a reconfigure changes nothing.
 func TestRequeue(t *testing.T) {
 	all := roots(t)
 	if os.Getenv("LIGHTLOOM_MEASURE") != "slurm" {
@@ -35,8 +35,22 @@ func TestRequeue(t *testing.T) {
 	third := c.runsWithCircuits(job, "")
 	t.Logf("on %v, then %v, then %v", first, second, third)
 	c.root("scontrol", "reconfigure")
-	again := c.submit("-N2", asking, "--wrap", "sleep 600")
+	var named []string // in racks whose ports are free, and not those that the agent would choose
+	for _, n := range strings.Fields(c.root("sinfo", "-hN", "-o", "%N")) {
+		rack, _, _ := strings.Cut(n, "-")
+		if strings.HasSuffix(n, "-1") && !slices.ContainsFunc(third, func(o string) bool {
+			return strings.HasPrefix(o, rack+"-")
+		}) {
+			named = append(named, n)
+		}
+	}
+	again := c.submit("-N2", "--requeue", "--nodelist="+strings.Join(named, ","), asking, "--wrap", "sleep 600")
 	c.runsWithCircuits(again, "")
+	c.root("scontrol", "requeue", again)
+	c.until("the job to wait", time.Minute, func() bool { return c.root("squeue", "-hj", again, "-o", "%t") == "PD" })
+	if got := c.runsWithCircuits(again, ""); !slices.Equal(got, named) {
+		t.Errorf("requeued, job %s runs on %v, and names %v", again, got, named)
+	}
 	if now := c.runsWithCircuits(job, ""); !slices.Equal(now, third) {
 		t.Errorf("after a reconfigure it runs on %v", now)
 	}
