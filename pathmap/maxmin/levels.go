@@ -326,12 +326,12 @@ func (s *Levels) note(l int32) {
 }
 
 // coarse is a rate in the unit of loads, of which a link has 2⁴⁵ at most; nothing for what has no
-// bottleneck yet.
+// bottleneck yet. It is above the rate, since a level has been rounded down.
 func coarse(level int64) int64 {
 	if level == unheld {
 		return 0
 	}
-	return (level + 1<<16 - 1) >> 16
+	return level>>16 + 1
 }
 
 // open has the other links of a class filled again whose rate or bottleneck is another, from a level on.
