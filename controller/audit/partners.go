@@ -7,9 +7,9 @@ import (
 	"lightloom/southbound"
 )
 
-// enough is how many different switches a fibre must be silent against before it counts as dead: one
-// can ignore it, because it is its own.
-const enough = 2
+// trials is how many different switches a fibre must be silent against before it counts as dead, if so many are known:
+// one can ignore it, because it is its own, and one may not have heard it in time.
+const trials = 3
 
 // skip moves on from partners when there is nothing left that could be learned there.
 func (w *Walk) skip() {
@@ -53,9 +53,9 @@ func (w *Walk) partners() (round []southbound.CrossConnect) {
 // open reports whether a fibre is neither known nor dead.
 func (w *Walk) open(port int, out bool) bool {
 	if out {
-		return w.found.Out[port].IsZero() && len(w.tried[side{port, true}]) < enough
+		return w.found.Out[port].IsZero() && len(w.tried[side{port, true}]) < trials
 	}
-	return w.found.In[port].IsZero() && len(w.tried[side{port, false}]) < enough
+	return w.found.In[port].IsZero() && len(w.tried[side{port, false}]) < trials
 }
 
 // partnerOf returns the first port of the same optical switch whose known end is of a switch not tried on s.

@@ -17,7 +17,7 @@ import (
 //  2. Inputs are paired with outputs, each with its neighbour, because many a switch ignores what it hears of itself.
 //     Each pair is lit in half of the rounds, in a choice of its own: who heard whom in which rounds shows where. As
 //     all pairs are lit equally often, an end that has missed a round is never taken for another.
-//  3. Fibres that were silent, or missed rounds, are tried against ends that are known by then, two different ones
+//  3. Fibres that were silent, or missed rounds, are tried against ends that are known by then, three different ones
 //     before they count as dead.
 //  4. All pairs are lit once more, differently, and every end must hear the one that the map predicts. One that does
 //     not has a second round to do so.
@@ -226,7 +226,7 @@ func (w *Walk) knows(b *block) bool {
 				chassis[e.Chassis] = true
 			}
 		}
-		return len(chassis) >= enough
+		return len(chassis) >= 2
 	}
 	return several(w.found.In) && several(w.found.Out)
 }
@@ -256,6 +256,8 @@ func (w *Walk) decode() {
 			w.learn(w.partner(in), true, h.At)
 		case bits.OnesCount64(w.heard[h]) < weight:
 			w.missed = append(w.missed, h)
+		case bits.OnesCount64(w.heard[h]) > weight: // oftener than any circuit is lit
+			w.direct = append(w.direct, h)
 		default:
 			w.misfit(h)
 		}

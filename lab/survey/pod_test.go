@@ -133,7 +133,7 @@ func TestWrongFaces(t *testing.T) {
 		for i, f := range got.Findings {
 			ok = ok && strings.HasPrefix(f.String(), tt.says[i])
 		}
-		if !ok || got.Rounds > 14 {
+		if !ok || got.Rounds > 15 {
 			t.Errorf("%s: %d rounds, found %q, want %q", tt.name, got.Rounds, got.Findings, tt.says)
 		}
 	}
