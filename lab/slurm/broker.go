@@ -119,9 +119,11 @@ func (b *Broker) serve(ctx context.Context, now time.Time, j *Job, o *offer) err
 	if j.Left() { // this was cut off
 		return b.Slurm.Mark(ctx, j, without)
 	}
-	_, has := o.own[j.ID]
+	own, has := o.own[j.ID]
 	if j.Lost() {
-		if has && j.due(now) && o.ready(j, j.Require) {
+		// Somebody may have written other nodes, which have no circuits.
+		joined := !slices.ContainsFunc(j.Require, func(n string) bool { return !slices.Contains(own, n) })
+		if has && joined && j.due(now) && o.ready(j, j.Require) {
 			if j.Mark == releasing { // this was cut off
 				return b.Slurm.Mark(ctx, j, placed)
 			}
@@ -232,6 +234,9 @@ func (b *Broker) late(now time.Time, job int) bool {
 
 // hold returns nodes that have their circuits.
 func (b *Broker) hold(ctx context.Context, j *Job, wish *Wish, o *offer) ([]string, error) {
+	if wish.Shape != nil && j.Named {
+		return nil, &api.Error{Code: api.Invalid, Err: errors.New("a shape has nodes of its own: leave --nodelist away")}
+	}
 	if wish.Shape != nil {
 		return b.holdShape(ctx, j, *wish.Shape)
 	}

@@ -174,7 +174,7 @@ func ParseJobs(b []byte) ([]Job, error) {
 		if err := errors.Join(errs[:]...); err != nil {
 			return nil, fmt.Errorf("read jobs of Slurm: job %d: %w", x.ID, err)
 		}
-		j.Named = j.Named || len(j.Require) > 0 && (j.Mark == held || strings.HasPrefix(j.Mark, refused))
+		j.Named = len(j.Require) > 0 && (j.Named || j.Mark == held || strings.HasPrefix(j.Mark, refused))
 		out = append(out, j)
 	}
 	return out, nil
