@@ -28,7 +28,7 @@ type EnterOptions struct {
 	Grace          time.Duration // from the end of ctx to SIGKILL; 0: 5 s
 
 	// Reap puts a process before the child that collects the processes which programs leave behind, such as the parts
-	// of a daemon: for a child that runs programs for days. The child must call Prepare.
+	// of a daemon: for a child that runs programs for days. The child must call the function Reap.
 	Reap bool
 
 	// Realtime lets the child and what it starts run before other programs, where this process may ask for
@@ -40,7 +40,8 @@ type EnterOptions struct {
 // ordinary user in a new user namespace whose root it is. It returns the exit status, 128 + n after
 // signal n, once that process has ended.
 //
-// SIGINT, SIGTERM and SIGHUP are forwarded (a terminal sends them to both, so the child may see two).
+// SIGINT, SIGTERM and, unless this process ignores it, SIGHUP are forwarded (a terminal sends them to both, so the
+// child may see two).
 // If this process dies, however it dies, the kernel kills the child and all that it started: the child
 // is the first process of its process namespace, or the second with Reap.
 func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, err error) {
@@ -66,7 +67,11 @@ func Enter(ctx context.Context, args []string, opt EnterOptions) (status int, er
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	signals := make(chan os.Signal, 8)
-	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	ends := []os.Signal{unix.SIGINT, unix.SIGTERM}
+	if !signal.Ignored(unix.SIGHUP) { // as nohup has it
+		ends = append(ends, unix.SIGHUP)
+	}
+	signal.Notify(signals, ends...)
 	defer signal.Stop(signals)
 	if err := spawn(cmd, opt.Realtime); err != nil {
 		return 0, explain(err)

@@ -24,7 +24,7 @@ import (
 // roleEnv makes this test binary play a part instead of running tests.
 const roleEnv = "NETNS_TEST_ROLE"
 
-// reapChild makes the role "child" call Prepare.
+// reapChild makes the role "child" call Reap.
 const reapChild = "NETNS_TEST_REAP"
 
 func TestMain(m *testing.M) {
@@ -72,7 +72,9 @@ func play(role string) int {
 
 func stay() int {
 	if os.Getenv(reapChild) != "" {
-		if _, err := netns.Prepare(); err != nil {
+		ctx, stop := signal.NotifyContext(context.Background(), unix.SIGINT, unix.SIGTERM)
+		defer stop()
+		if err := netns.Reap(ctx); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
@@ -101,7 +103,7 @@ func stay() int {
 // leaveOrphans runs a shell that leaves a child behind, and waits until that is collected. It prints its own process
 // id, how the shell ended, and what descriptor 3 holds.
 func leaveOrphans() int {
-	if _, err := netns.Prepare(); err != nil {
+	if err := netns.Reap(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -22,19 +22,11 @@ type Room struct {
 
 // Prepare finishes the namespaces from within, first thing in the child: mounts that outside does not
 // see, /run empty, /proc and /sys those of the new namespaces where they can be mounted (most
-// containers forbid it, and all works without), loopback up, IPv6 off. In the process that Reap puts
-// before the child it does that one's work, and does not return.
+// containers forbid it, and all works without), loopback up, IPv6 off.
 func Prepare() (Room, error) {
 	var room Room
 	if !Inside() {
 		return room, fmt.Errorf("prepare namespaces: not in namespaces of Enter")
-	}
-	if n := os.Getenv(reapEnv); n != "" {
-		status, err := reap(n)
-		if err != nil {
-			return room, err
-		}
-		os.Exit(status)
 	}
 	if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return room, fmt.Errorf("prepare namespaces: make mounts private: %w", err)

@@ -73,7 +73,10 @@ func (s *speaker) say(w Event) {
 
 func inside(ctx context.Context, orders io.Reader, out *speaker, stderr io.Writer,
 	keep func(context.Context, *Testbed, *os.File) error) (err error) {
-	if _, err := netns.Prepare(); err != nil { // first: one process must leave the orders to the next
+	if err := netns.Reap(ctx); err != nil { // first: it leaves the orders to the next process
+		return err
+	}
+	if _, err := netns.Prepare(); err != nil {
 		return err
 	}
 	var o ChildConfig
