@@ -140,14 +140,14 @@ func TestLevelsApart(t *testing.T) {
 
 // BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other: at one big switch, and
 // in racks of ten with links to the core, so that a flow has four links.
-// TestManyFlows: of more flows than the unit of loads has parts, a link that is just full is still the bottleneck that it
-// is for a new instance.
+// TestManyFlows: of more flows than the unit of loads has parts, a link that is just full is still the bottleneck that
+// it is for a new instance.
 func TestManyFlows(t *testing.T) {
 	capacity := []float64{100, 100, 100}
 	links := []pathmap.LinkID{2, 0, 1}
 	s, anew := newLevels(capacity), newLevels(capacity)
 	none := func(int32, int32, int32) {}
-	s.Set(1, links[1:], 921798)
+	s.Set(1, []pathmap.LinkID{2, 1}, 921798)
 	s.Solve(none)
 	for _, l := range []*Levels{s, anew} {
 		l.Set(0, links, 892385)
