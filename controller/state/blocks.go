@@ -81,17 +81,32 @@ func (s *State) layOutReads(c *Coflow, hosts []southbound.HostID) {
 	s.fill(c, controller.Gather(flows, false))
 }
 
-// arrived lets the tasks begin whose blocks a row has brought.
+// arrived lets the tasks begin whose blocks a row has brought. A coflow can have thousands of pairs, so no more of them
+// are looked at than it takes to find the row's.
 func (s *State) arrived(j *Job, c *Coflow, row int) {
-	c.Pairs = slices.DeleteFunc(c.Pairs, func(p controller.Flow) bool {
-		if p.Src != c.Columns.Src[row] || j.Hosts[p.Dst] != c.Columns.Dst[row] {
-			return false
+	src, dst := c.Columns.Src[row], c.Columns.Dst[row]
+	tasks := s.d.TasksOf(j)
+	kept, left := 0, c.Columns.Flows[row]
+	for i := range c.Pairs {
+		if left == 0 {
+			kept += copy(c.Pairs[kept:], c.Pairs[i:])
+			break
 		}
-		t := s.task(j, int(p.Dst))
+		p := &c.Pairs[i]
+		if p.Src != src || j.Hosts[p.Dst] != dst {
+			c.Pairs[kept] = *p
+			kept++
+			continue
+		}
+		left--
+		t := &tasks[p.Dst]
 		t.Reading = false
-		s.noteStage(j, t.Stage)
-		return true
-	})
+		if t.MayStart() {
+			s.queueStage(j, t.Stage)
+		}
+	}
+	clear(c.Pairs[kept:])
+	c.Pairs = c.Pairs[:kept]
 }
 
 // dropReads ends the rows of a coflow that have lost an end. Tasks that read from a lost host leave theirs, since the

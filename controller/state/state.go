@@ -392,8 +392,15 @@ func (s *State) derivePorts() {
 
 // noteStage queues a stage that can start.
 func (s *State) noteStage(j *Job, stage int32) {
+	if j.Stages[stage].Waits == 0 && s.startable(j, stage) {
+		s.queueStage(j, stage)
+	}
+}
+
+// queueStage queues a stage with a task that may start, unless the stage waits for edges into it.
+func (s *State) queueStage(j *Job, stage int32) {
 	ref := StageRef{j.ID, stage}
-	if j.Stages[stage].Waits == 0 && s.startable(j, stage) && !slices.Contains(s.stages, ref) {
+	if j.Stages[stage].Waits == 0 && !slices.Contains(s.stages, ref) {
 		s.stages = append(s.stages, ref)
 	}
 }
