@@ -19,6 +19,9 @@ func (l *Loop) host(s *state.State, now time.Duration, e *southbound.Event) {
 		return
 	}
 	l.pass.add(state.Entry{Kind: state.HostSeen, At: now, Host: e.Host, OK: up})
+	if !up {
+		l.pass.down = append(l.pass.down, e.Host)
+	}
 	l.pending.changed(now)
 	if up {
 		l.pending.freed = true

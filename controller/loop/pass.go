@@ -18,6 +18,7 @@ type pass struct {
 	reserve []controller.CircuitReservation // likewise
 	// entries after which nothing is due that was not before
 	lit  int
+	down []southbound.HostID                                    // hosts that go down in this pass
 	left func(southbound.CoflowID) (southbound.Remaining, bool) // of the Step's inputs
 }
 
@@ -27,6 +28,7 @@ func (p *pass) reset(in *Inputs) {
 	p.act = Actions{Start: a.Start[:0], Steer: a.Steer[:0], Run: a.Run[:0], Sets: a.Sets[:0],
 		Reads: a.Reads[:0]}
 	p.entries, p.stages, p.lit, p.left = p.entries[:0], p.stages[:0], 0, in.Remaining
+	p.down = p.down[:0]
 }
 
 func (p *pass) add(e state.Entry) { *p.put(e.Kind, e.At) = e }
@@ -76,7 +78,7 @@ func (p *pass) hostUp(s *state.State, h southbound.HostID) bool {
 
 // hostLost reports whether a host goes down in this pass, though it can be up again at its end.
 func (p *pass) hostLost(h southbound.HostID) bool {
-	return p.has(func(e *state.Entry) bool { return e.Kind == state.HostSeen && e.Host == h && !e.OK })
+	return slices.Contains(p.down, h)
 }
 
 // portUp is hostUp for a port.
