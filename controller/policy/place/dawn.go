@@ -9,6 +9,7 @@ import (
 	"lightloom/controller/policy/guideline"
 	"lightloom/controller/policy/route"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -92,6 +93,8 @@ type dawnPass struct {
 	due       time.Duration // as in dawnMemory
 	until     time.Duration // as in dawnMemory
 	works     []*work       // with what this decision has placed so far; nil before
+
+	racksWanted []bool // of wanted
 }
 
 // crowded reports whether the network is saturated. What links carry is summed only where a choice rests on it.
@@ -110,7 +113,25 @@ type aim struct {
 	tasks []int // without a host
 	needs needs
 	prefer
-	since time.Duration // when it could have been placed first
+	since    time.Duration // when it could have been placed first
+	together bool          // all tasks need their slots at once
+	max      prefer        // max_r
+	order    []int         // of byNeed; nil before it was asked for
+}
+
+// aims are those of a job as a decision begins. They last as long as its tasks stay as they are, unless it reads what
+// other jobs have written, which can come to lie elsewhere.
+type aims struct {
+	of     []*aim
+	fabric *topo.Fabric
+}
+
+// on returns the aims on a fabric; nil where they are not known.
+func (x *aims) on(f *topo.Fabric) *aims {
+	if x == nil || x.fabric != f {
+		return nil
+	}
+	return x
 }
 
 // prefer is a preferred rack and the traffic between racks that it causes.
@@ -296,7 +317,7 @@ func preferred(n *needs, next []child) (maxR, depR int) {
 // choose returns the rack that a stage prefers now.
 func (n *dawnPass) choose(j *controller.Job, stage int, data *needs) prefer {
 	var next []child
-	if !n.d.Alone && slices.ContainsFunc(j.Outputs(), func(t int) bool {
+	if !n.d.Alone && len(n.v.Blocked) > 0 && slices.ContainsFunc(j.Outputs(), func(t int) bool {
 		first, end := j.StageTasks(stage)
 		return t >= first && t < end
 	}) {
@@ -328,12 +349,15 @@ func (n *dawnPass) serve(y *slotAllocator) {
 		if slices.ContainsFunc(aims, n.overdue) {
 			aims = longestWait(aims)
 		}
-		placed := false
+		placed, wanted := false, n.wanted(aims)
 		for rack := range n.v.Fabric.Racks {
+			if !wanted[rack] {
+				continue
+			}
 			if a := n.pick(y, aims, rack); a != nil {
 				n.put(y, a, n.racks(y, a))
 				n.renew(all)
-				placed = true
+				placed, wanted = true, n.wanted(aims)
 			}
 		}
 		if !placed && !n.late(y, aims) {
@@ -342,11 +366,21 @@ func (n *dawnPass) serve(y *slotAllocator) {
 	}
 }
 
+// wanted reports which racks stages prefer.
+func (n *dawnPass) wanted(aims []*aim) []bool {
+	n.racksWanted = slices.Grow(n.racksWanted[:0], n.v.Fabric.Racks)[:n.v.Fabric.Racks]
+	clear(n.racksWanted)
+	for _, a := range aims {
+		n.racksWanted[a.rack] = true
+	}
+	return n.racksWanted
+}
+
 // renew has what has just been placed count in what the other outputs prefer.
 func (n *dawnPass) renew(all []*aim) {
 	for _, a := range all {
-		if len(n.v.Blocked) > 0 && len(a.tasks) > 0 {
-			a.prefer = n.choose(a.w.job, a.stage, &a.needs)
+		if len(a.tasks) > 0 {
+			a.prefer = n.prefers(a)
 		}
 	}
 }
@@ -401,10 +435,20 @@ func (n *dawnPass) awaits(a *aim) bool {
 func (n *dawnPass) stages(y *slotAllocator) []*aim {
 	var out []*aim
 	for _, w := range y.works {
-		for s := range w.open {
-			if w.open[s] > 0 && w.parentsEnded(s) {
-				out = append(out, &aim{w: w, stage: s, since: w.readable(s)})
-			}
+		if w.aims == nil || w.chained {
+			w.aims = &aims{w.stages(), n.v.Fabric}
+		}
+		out = append(out, w.aims.of...)
+	}
+	return out
+}
+
+// stages lists those of a job.
+func (w *work) stages() []*aim {
+	var out []*aim
+	for s := range w.open {
+		if w.open[s] > 0 && w.parentsEnded(s) {
+			out = append(out, &aim{w: w, stage: s, since: w.readable(s), together: w.receives(s)})
 		}
 	}
 	return out
@@ -413,10 +457,22 @@ func (n *dawnPass) stages(y *slotAllocator) []*aim {
 // weigh finds the tasks of stages, what they read and where they should be.
 func (n *dawnPass) weigh(aims []*aim) {
 	for _, a := range aims {
-		a.tasks = a.w.without(a.stage, a.w.size(a.stage))
-		a.needs = needsOf(n.v, a.w.job, a.stage, a.w.hosts, a.w.blocks)
-		a.prefer = n.choose(a.w.job, a.stage, &a.needs)
+		if a.tasks == nil {
+			a.tasks = a.w.without(a.stage, a.w.size(a.stage))
+			a.needs = needsOf(n.v, a.w.job, a.stage, a.w.hosts, a.w.blocks)
+			maxR, _ := preferred(&a.needs, nil)
+			a.max = prefer{maxR, a.needs.cost(maxR), false}
+		}
+		a.prefer = n.prefers(a)
 	}
+}
+
+// prefers is choose of a stage that has been weighed. Where no job waits for what others write, only max_r counts.
+func (n *dawnPass) prefers(a *aim) prefer {
+	if len(n.v.Blocked) == 0 {
+		return a.max
+	}
+	return n.choose(a.w.job, a.stage, &a.needs)
 }
 
 // readable is since when a stage could be placed.
@@ -436,9 +492,7 @@ func (w *work) readable(stage int) time.Duration {
 	return at
 }
 
-// together reports whether all tasks of a stage need their slots at once.
-func (a *aim) together() bool { return a.w.receives(a.stage) }
-
+// receives reports whether all tasks of a stage need their slots at once.
 func (w *work) receives(stage int) bool {
 	return slices.ContainsFunc(w.job.Edges, func(e controller.Edge) bool {
 		return e.FollowsTasks() &&
@@ -481,13 +535,30 @@ func (n *dawnPass) between(a *aim, rack int) pathmap.Bytes {
 // racks are those that a stage may take: the preferred one, and where it could never hold the stage the
 // next by what they hold.
 func (n *dawnPass) racks(y *slotAllocator, a *aim) []int {
-	order := byNeed(&a.needs, a.rack)
-	room, k := 0, 0
-	for k < len(order) && (k == 0 || a.together() && room < len(a.tasks)) {
-		room += y.ever(order[k])
+	room, k := y.ever[a.rack], 1
+	if !a.together || room >= len(a.tasks) {
+		return y.only(a.rack)
+	}
+	order := a.byNeed()
+	for k < len(order) && room < len(a.tasks) {
+		room += y.ever[order[k]]
 		k++
 	}
 	return order[:k]
+}
+
+// only is a rack alone, until the next call.
+func (y *slotAllocator) only(rack int) []int {
+	y.one[0] = rack
+	return y.one[:]
+}
+
+// byNeed lists racks by how much they hold of what a stage reads, the one that it prefers before all.
+func (a *aim) byNeed() []int {
+	if a.order == nil || a.order[0] != a.rack {
+		a.order = byNeed(&a.needs, a.rack)
+	}
+	return a.order
 }
 
 // byNeed lists racks by how much of the needs they hold, one before all.
@@ -508,17 +579,6 @@ func byNeed(n *needs, first int) []int {
 	return order
 }
 
-// ever is how many slots the living hosts of a rack have.
-func (y *slotAllocator) ever(rack int) int {
-	n := 0
-	for _, h := range y.alive {
-		if int(y.v.Fabric.HostRack[h]) == rack {
-			n += y.v.Fabric.Spec.Slots
-		}
-	}
-	return n
-}
-
 // fits reports whether racks have slots for a stage: for all of its tasks, or for one where they can
 // start one by one.
 func (n *dawnPass) fits(y *slotAllocator, a *aim, racks []int) bool {
@@ -526,8 +586,11 @@ func (n *dawnPass) fits(y *slotAllocator, a *aim, racks []int) bool {
 	for _, r := range racks {
 		free += int(y.rack[r])
 	}
-	return free >= len(a.tasks) || free > 0 && !a.together()
+	return a.fitsIn(free)
 }
+
+// fitsIn is fits by how many slots racks have.
+func (a *aim) fitsIn(free int) bool { return free >= len(a.tasks) || free > 0 && !a.together }
 
 // late places one stage that has waited for Delay on any racks, if that is wanted, and notes when the
 // next will have.
@@ -535,12 +598,13 @@ func (n *dawnPass) late(y *slotAllocator, aims []*aim) bool {
 	if n.d.Strict {
 		return false
 	}
+	free := y.total()
 	for _, a := range aims {
 		if n.awaits(a) {
 			continue
 		}
-		if all := byNeed(&a.needs, a.rack); n.fits(y, a, all) {
-			n.put(y, a, all)
+		if a.fitsIn(free) {
+			n.put(y, a, a.byNeed())
 			return true
 		}
 	}

@@ -1,7 +1,6 @@
 package place
 
 import (
-	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -104,8 +103,7 @@ func (y *slotAllocator) anywhere(w *work, stage, task int) bool {
 // reads reports whether a task without a host reads a block.
 func (w *work) reads() bool {
 	for k, n := range w.open {
-		if n > 0 && slices.ContainsFunc(w.job.Stages[k].Tasks,
-			func(t controller.Task) bool { return t.Input > 0 }) {
+		if n > 0 && w.inputs[k] {
 			return true
 		}
 	}
@@ -176,7 +174,7 @@ func incremental(v *controller.View, p *controller.Plan, m *jobMemory, last *fru
 	serve func(y *slotAllocator)) *controller.View {
 	if last.holds(v) {
 		p.Wake = min(p.Wake, last.wake)
-		return rest(v, usable(v.Free))
+		return rest(v, usable(v.Free, nil))
 	}
 	y := newSlotAllocator(v, m)
 	if y == nil {
@@ -185,7 +183,7 @@ func incremental(v *controller.View, p *controller.Plan, m *jobMemory, last *fru
 	for _, w := range y.works {
 		if w.reads() {
 			w.blocks = data(y, w)
-		} else if w.job.Reading() {
+		} else if w.chained {
 			w.blocks = readBlocks(v, w.job)
 		}
 	}

@@ -1,6 +1,7 @@
 package place
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -144,9 +145,9 @@ func TestJobMemoryForgets(t *testing.T) {
 	v.TaskChanges, v.Partial[0].Changes = 3, 2
 	for _, want := range []int{1, 0} {
 		newSlotAllocator(v, m)
-		if len(m.waiting) != want || len(m.begun) != want {
-			t.Errorf("of %d and %d jobs %d and %d are kept, want %d each", len(v.Waiting), len(v.Partial), len(m.waiting),
-				len(m.begun), want)
+		if len(m.waiting.now) != want || len(m.begun.now) != want || len(m.users.all) != want {
+			t.Errorf("of %d and %d jobs %d and %d are kept, and of users %d, want %d each", len(v.Waiting), len(v.Partial),
+				len(m.waiting.now), len(m.begun.now), len(m.users.all), want)
 		}
 		v.Waiting, v.Partial = v.Waiting[:1], nil
 	}
@@ -214,4 +215,64 @@ func crowdedView(t *testing.T) *controller.View {
 	p.Tasks[0].Started, p.Tasks[0].Ended = 0, 0
 	return &controller.View{Fabric: f, Delta: 20 * time.Millisecond, ElephantThreshold: 2000,
 		Free: []int32{1, 1, 0, 0}, Partial: []controller.Partial{p}, Waiting: []*controller.Job{b}}
+}
+
+// TestDawnStagesLast: what Dawn keeps of a stage that waits lasts no longer than what it rests on. Each job waits at
+// first, or what the plan gives it is refused, and has a host after the change.
+func TestDawnStagesLast(t *testing.T) {
+	one := func(e ...controller.Edge) *controller.Job {
+		return &controller.Job{Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 1)}}, Edges: e}
+	}
+	reads := func(h southbound.HostID) controller.Edge {
+		return controller.Edge{Bytes: 100, Reads: &controller.Read{Kind: controller.OneToOne, Ready: true,
+			Hosts: []southbound.HostID{h}}}
+	}
+	small, large := allocatorFabric(t, 2, 1), allocatorFabric(t, 3, 1)
+	for _, tc := range []struct {
+		name        string
+		job         *controller.Job
+		free, after []int32
+		placed      int // at first
+		change      func(v *controller.View, j *controller.Job)
+		want        southbound.HostID
+	}{
+		{"what it reads comes to lie elsewhere", one(reads(0)), []int32{0, 0, 1, 1}, []int32{0, 0, 1, 1}, 0,
+			func(_ *controller.View, j *controller.Job) { j.Edges[0] = reads(2) }, 2},
+		{"what it was given is refused", one(), []int32{0, 0, 1, 1}, []int32{1, 0, 0, 0}, 1,
+			func(v *controller.View, _ *controller.Job) {}, 0},
+		{"a rack is added", one(), []int32{0, 0, 1, 1}, []int32{0, 0, 0, 0, 1, 0}, 0,
+			func(v *controller.View, _ *controller.Job) { v.Fabric = large }, 4},
+	} {
+		d := new(Dawn)
+		v := &controller.View{Fabric: small, Now: time.Second, Free: tc.free, Waiting: []*controller.Job{tc.job}}
+		v.TaskChanges = 3
+		if tc.placed == 1 {
+			v.Now = time.Minute
+		}
+		p := &controller.Plan{Wake: southbound.Never}
+		if d.Fill(v, nil, p); len(p.Place) != tc.placed {
+			t.Fatalf("%s: places %+v at first, want %d", tc.name, p.Place, tc.placed)
+		}
+		tc.change(v, tc.job)
+		v.TaskChanges, v.Free = 4, tc.after
+		if tc.want != 2 {
+			v.Now = time.Minute // it takes any rack
+		}
+		p = &controller.Plan{Wake: southbound.Never}
+		d.Fill(v, nil, p)
+		if len(p.Place) != 1 || p.Place[0].Hosts[0] != tc.want {
+			t.Errorf("%s: places %+v, want host %d", tc.name, p.Place, tc.want)
+		}
+	}
+}
+
+// TestByNeedAgain: another rack comes first once the stage prefers it.
+func TestByNeedAgain(t *testing.T) {
+	a := &aim{needs: needs{rack: []pathmap.Bytes{1, 3, 2}}}
+	for _, rack := range []int{0, 2, 1} {
+		a.rack = rack
+		if got, want := a.byNeed(), byNeed(&a.needs, rack); !slices.Equal(got, want) || got[0] != rack {
+			t.Errorf("before all others rack %d: %v, want %v", rack, got, want)
+		}
+	}
 }

@@ -755,7 +755,7 @@ func TestWithoutData(t *testing.T) {
 		{"that one has failed", []int{0, 1, 0, 0}, 1, []bool{true, false, true, true}, true},
 		{"both have failed", []int{0, 0, 0, 0}, 4, []bool{false, false, true, true}, true},
 	} {
-		w := &work{totals: &totals{first: []int{0, 1}}, job: heavyJob(1, 0), next: []int{0},
+		w := &work{totals: &totals{jobShape: &jobShape{first: []int{0, 1}}}, job: heavyJob(1, 0), next: []int{0},
 			blocks: slices.Repeat([]southbound.RackID{0, 1, 1}, 1)}
 		k := &schedulingPass{slotAllocator: &slotAllocator{standing: tc.standing}}
 		if got := k.withoutData(w, &planned{guided: guided{racks: tc.racks, used: tc.used}}, 0); got != tc.want {
@@ -782,7 +782,7 @@ func TestReads(t *testing.T) {
 			[]int{2}, false},
 		{"nothing waits", mapReduce("a", 0, 2, 0, 0), []int{0}, false},
 	} {
-		if got := (&work{job: tc.job, open: tc.open}).reads(); got != tc.want {
+		if got := (&work{totals: newTotals(0, tc.job, nil), open: tc.open}).reads(); got != tc.want {
 			t.Errorf("%s: reads %v", tc.name, got)
 		}
 	}

@@ -282,7 +282,8 @@ func TestWidest(t *testing.T) {
 		for r := range tc.rack {
 			y.free = append(y.free, tc.rack[r]-tc.rack[r]/2, tc.rack[r]/2) // by host, two a rack
 		}
-		w := &work{totals: &totals{first: []int{0, 1}}, job: job, user: &user{}, waits: []bool{false}, open: []int{1}}
+		w := &work{totals: &totals{jobShape: &jobShape{first: []int{0, 1}}}, job: job, user: &user{},
+			waits: []bool{false}, open: []int{1}}
 		got := -1
 		if y.widest(w, 0, 0) {
 			got = int(f.HostRack[w.hosts[0]])

@@ -243,8 +243,12 @@ func printOf(v *controller.View, j *controller.Job) print {
 }
 
 func (k *Packer) graph(v *controller.View, w *work) *graph {
+	if g := w.graph; g != nil && g.job.seed == v.Seed {
+		return g
+	}
 	id := printOf(v, w.job)
 	if g := k.graphs[w.job.ID]; g != nil && g.job == id {
+		w.graph = g
 		return g
 	}
 	if k.graphs == nil || len(k.graphs) >= manyGraphs {
@@ -252,7 +256,7 @@ func (k *Packer) graph(v *controller.View, w *work) *graph {
 	}
 	g := k.newGraph(v, w.job)
 	g.job = id
-	k.graphs[w.job.ID] = g
+	k.graphs[w.job.ID], w.graph = g, g
 	return g
 }
 

@@ -23,7 +23,7 @@ func Reschedule(v *controller.View, p *controller.Plan,
 		order[i] = i
 	}
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(v.Evicted[a].Job.ID, v.Evicted[b].Job.ID) })
-	alive := alive(v)
+	alive := alive(v, nil)
 	for _, i := range order {
 		h := v.Evicted[i]
 		h.Hosts = slices.Clone(h.Hosts)
@@ -61,9 +61,9 @@ func unplaced(h *controller.Evicted) []int32 {
 	return out
 }
 
-// alive returns the hosts that are not lost.
-func alive(v *controller.View) []southbound.HostID {
-	var out []southbound.HostID
+// alive returns the hosts that are not lost, in the memory of a slice.
+func alive(v *controller.View, in []southbound.HostID) []southbound.HostID {
+	out := slices.Grow(in[:0], len(v.Free))
 	for h := range v.Free {
 		if _, lost := slices.BinarySearch(v.Lost, southbound.HostID(h)); !lost {
 			out = append(out, southbound.HostID(h))

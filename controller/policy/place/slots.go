@@ -24,9 +24,11 @@ type slotAllocator struct {
 	slots     int // of the whole fabric that is alive
 	alive     []southbound.HostID
 	standing  []bool // by rack: one of its hosts is alive
+	ever      []int  // by rack: slots of its hosts that are alive
 
 	fleeting bool // what could be placed can change without an entry of tasks or slots: by time, or by the load of links
 
+	one   [1]int          // of only
 	order []int32         // of soonest
 	half  []time.Duration // of soonest
 
@@ -42,6 +44,7 @@ type user struct {
 	running int
 	works   []*work       // by id
 	last    time.Duration // when a task of theirs last began; 0 before one has
+	asked   uint64        // userList.asked of the last decision with a job of theirs
 }
 
 // work is an incremental job with what this decision has placed of it so far.
@@ -53,6 +56,7 @@ type work struct {
 	tasks       []controller.TaskState // by task; nil before any is placed
 	waits       []bool                 // by stage
 	own         bool
+	over        bool  // the job's tasks have changed since
 	next        []int // by stage: no task before it is without a host
 	open        []int // by stage: tasks without a host
 	begun       bool  // its receiving stages have been counted among the receiving
@@ -61,13 +65,14 @@ type work struct {
 	far         []int32
 	blocks      []southbound.RackID // guideline.Replicas of each task; nil until asked for
 	plan        *planned            // of the CoScheduler; nil before it asks
+	aims        *aims               // of Dawn; nil before it asks
 	away        bool                // no slot is left in a rack with data of a task without a host: slots only go
 	last        time.Duration       // when a task of it last began, or it arrived
 }
 
 // newSlotAllocator looks at the incremental jobs of a view; nil where there is none.
 func newSlotAllocator(v *controller.View, m *jobMemory) *slotAllocator {
-	y := &slotAllocator{v: v, memory: m}
+	y := m.begin(v)
 	for i := range v.Partial {
 		y.add(v.Partial[i].Job, &v.Partial[i])
 	}
@@ -81,15 +86,21 @@ func newSlotAllocator(v *controller.View, m *jobMemory) *slotAllocator {
 		return nil
 	}
 	slices.SortFunc(y.works, func(a, b *work) int { return cmp.Compare(a.job.ID, b.job.ID) })
-	y.alive, y.standing = alive(v), make([]bool, v.Fabric.Racks)
+	y.alive, y.standing, y.ever = alive(v, y.alive), zeros(y.standing, v.Fabric.Racks), zeros(y.ever, v.Fabric.Racks)
 	for _, h := range y.alive {
 		y.standing[v.Fabric.HostRack[h]] = true
+		y.ever[v.Fabric.HostRack[h]] += v.Fabric.Spec.Slots
+	}
+	users := &userList{asked: 1}
+	if m != nil {
+		users = &m.users
 	}
 	for _, w := range y.works {
 		y.reread(w)
-		y.own(w)
+		y.own(w, users.of(w.totals))
 	}
-	y.free, y.rack = usable(v.Free), make([]int32, v.Fabric.Racks)
+	y.users = users.present()
+	y.free, y.rack = usable(v.Free, y.free), zeros(y.rack, v.Fabric.Racks)
 	for h := range y.free {
 		y.rack[v.Fabric.HostRack[h]] += y.free[h]
 	}
@@ -99,22 +110,7 @@ func newSlotAllocator(v *controller.View, m *jobMemory) *slotAllocator {
 
 func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	t := y.memory.of(y.v, j, p)
-	n := len(j.Stages)
-	room := make([]int, 2*n)
-	w := &work{totals: t, job: j, next: room[:n:n], open: room[n:], last: t.lastBegun}
-	copy(w.next, t.first)
-	copy(w.open, t.unplaced)
-	y.works = append(y.works, w)
-	if p == nil {
-		w.waits = make([]bool, n)
-		for i := range j.Edges {
-			if e := &j.Edges[i]; e.FollowsTasks() {
-				w.waits[e.To] = true
-			}
-		}
-		return
-	}
-	w.hosts, w.tasks, w.policyState, w.kept, w.waits = p.Hosts, p.Tasks, p.PolicyState, p.PolicyState != nil, p.Waits
+	y.works = append(y.works, t.work(y.v, p))
 	for _, at := range t.ends {
 		if at > y.v.Now-Delay {
 			y.recent = append(y.recent, at)
@@ -137,16 +133,10 @@ func (y *slotAllocator) reread(w *work) {
 	}
 }
 
-// own finds a job's user, and counts what it runs.
-func (y *slotAllocator) own(w *work) {
-	i, found := slices.BinarySearchFunc(y.users, w.job.User, func(u *user, name string) int {
-		return cmp.Compare(u.name, name)
-	})
-	if !found {
-		y.users = slices.Insert(y.users, i, &user{name: w.job.User})
-	}
-	w.user = y.users[i]
-	w.user.works, w.user.last = append(w.user.works, w), max(w.user.last, w.latest)
+// own gives a job its user, and counts what it runs.
+func (y *slotAllocator) own(w *work, u *user) {
+	w.user = u
+	u.works, u.last = append(u.works, w), max(u.last, w.latest)
 	for k := range w.open {
 		w.user.running += w.size(k) - w.open[k] - w.ended[k]
 		if w.waits[k] && w.open[k] < w.size(k) {
@@ -284,9 +274,16 @@ func rest(of *controller.View, free []int32) *controller.View {
 	return &v
 }
 
-// usable returns free slots by host, none where there are fewer than none.
-func usable(free []int32) []int32 {
-	out := slices.Clone(free)
+// zeros returns as many zero values, in the memory of a slice.
+func zeros[T any](in []T, n int) []T {
+	in = slices.Grow(in[:0], n)[:n]
+	clear(in)
+	return in
+}
+
+// usable returns free slots by host, none where there are fewer than none, in the memory of a slice.
+func usable(free, in []int32) []int32 {
+	out := append(in[:0], free...)
 	for h := range out {
 		out[h] = max(out[h], 0)
 	}

@@ -1,6 +1,8 @@
 package place
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -10,13 +12,12 @@ import (
 // totals is what a decision asks of the tasks of an incremental job together. Slices are by stage, and are
 // read only.
 type totals struct {
+	*jobShape
 	job     *controller.Job
 	changes uint64 // Partial.Changes
 
-	first     []int           // a stage's first task, and one more
 	unplaced  []int           // tasks without a host
 	ended     []int           // tasks that have ended
-	receiver  []bool          // it receives from others of the job
 	behind    []bool          // not all tasks that it receives from have ended
 	lastBegun time.Duration   // when a task that has a host began last, or the job arrived
 	latest    time.Duration   // when a task began last; 0 before one has
@@ -27,27 +28,62 @@ type totals struct {
 	lost      bool            // a task that has ended has no host
 
 	guide *guided // what the CoScheduler makes of it; nil before it asks
+	spare *work   // of the last decision; nil before one
+	user  *user   // of the last decision; nil before one
+}
+
+// jobShape is what never changes of a job. Slices are by stage, and are read only.
+type jobShape struct {
+	first    []int  // a stage's first task, and one more
+	receiver []bool // it receives from others of the job
+	inputs   []bool // one of its tasks reads a block
+	waits    []bool // it waits for edges into it, before a task of the job has a host
+	chained  bool   // the job reads what other jobs have written
+	graph    *graph // of Packer; nil before it asks
+}
+
+func newJobShape(j *controller.Job) *jobShape {
+	n := len(j.Stages)
+	flags := make([]bool, 3*n)
+	x := &jobShape{first: make([]int, n+1), receiver: flags[:n:n], inputs: flags[n : 2*n : 2*n], waits: flags[2*n:],
+		chained: j.Reading()}
+	for k := range j.Stages {
+		x.first[k+1] = x.first[k] + len(j.Stages[k].Tasks)
+		x.inputs[k] = slices.ContainsFunc(j.Stages[k].Tasks, func(t controller.Task) bool { return t.Input > 0 })
+	}
+	for i := range j.Edges {
+		e := &j.Edges[i]
+		if e.FollowsTasks() {
+			x.waits[e.To] = true
+			x.receiver[e.To] = x.receiver[e.To] || e.Kind != controller.Fixed
+		}
+	}
+	return x
 }
 
 // newTotals looks at all tasks of a job; p is nil before one has a host.
 func newTotals(now time.Duration, j *controller.Job, p *controller.Partial) *totals {
 	n := len(j.Stages)
-	room := make([]int, 3*n+1) // one allocation for all, as there are many jobs
-	t := &totals{job: j, unplaced: room[:n:n], ended: room[n : 2*n : 2*n], first: room[2*n:],
-		lastBegun: j.Arrival, lastLocal: j.Arrival}
-	for k := range j.Stages {
-		t.first[k+1] = t.first[k] + len(j.Stages[k].Tasks)
-		t.unplaced[k] = len(j.Stages[k].Tasks)
+	room := make([]int, 2*n) // one allocation for all, as there are many jobs
+	t := &totals{jobShape: newJobShape(j), job: j, unplaced: room[:n:n], ended: room[n:], behind: make([]bool, n)}
+	t.sum(now, p)
+	return t
+}
+
+// sum looks at all tasks of the job again. It uses the memory of what it has summed before.
+func (t *totals) sum(now time.Duration, p *controller.Partial) {
+	*t = totals{jobShape: t.jobShape, job: t.job, unplaced: t.unplaced, ended: t.ended, behind: t.behind, ends: t.ends[:0],
+		lastBegun: t.job.Arrival, lastLocal: t.job.Arrival, spare: t.spare, user: t.user}
+	if t.spare != nil {
+		t.spare.over = true
 	}
-	if p != nil {
-		for k := range j.Stages {
-			for i := t.first[k]; i < t.first[k+1]; i++ {
-				t.add(now, k, p.Hosts[i], &p.Tasks[i])
-			}
+	for k := range t.unplaced {
+		t.unplaced[k], t.ended[k] = t.first[k+1]-t.first[k], 0
+		for i := t.first[k]; p != nil && i < t.first[k+1]; i++ {
+			t.add(now, k, p.Hosts[i], &p.Tasks[i])
 		}
 	}
-	t.findReceivers()
-	return t
+	t.findBehind()
 }
 
 // add counts a task that a policy has put on a host.
@@ -76,26 +112,65 @@ func (t *totals) add(now time.Duration, stage int, at southbound.HostID, x *cont
 	}
 }
 
-// findReceivers finds what each stage receives from.
-func (t *totals) findReceivers() {
-	n := len(t.job.Stages)
-	both := make([]bool, 2*n)
-	t.receiver, t.behind = both[:n:n], both[n:]
+// work returns the job as a decision begins: the one of the last decision, unless that has placed tasks of it. p is nil
+// before a task has a host.
+func (t *totals) work(v *controller.View, p *controller.Partial) *work {
+	w := t.spare
+	if w == nil {
+		n := len(t.job.Stages)
+		room := make([]int, 2*n)
+		w = &work{over: true, next: room[:n:n], open: room[n:]}
+		t.spare = w
+	}
+	if w.over || w.own {
+		*w = work{totals: t, job: t.job, next: w.next, open: w.open}
+		copy(w.next, t.first)
+		copy(w.open, t.unplaced)
+	}
+	w.user, w.begun, w.plan, w.away, w.last, w.aims = nil, false, nil, false, t.lastBegun, w.aims.on(v.Fabric)
+	w.waits, w.policyState, w.kept, w.blocks = t.waits, nil, false, nil
+	if p != nil {
+		w.hosts, w.tasks, w.waits = p.Hosts, p.Tasks, p.Waits
+		w.policyState, w.kept = p.PolicyState, p.PolicyState != nil
+	}
+	return w
+}
+
+// findBehind finds the stages that receive from one that goes on.
+func (t *totals) findBehind() {
+	clear(t.behind)
 	for i := range t.job.Edges {
 		if e := &t.job.Edges[i]; e.Kind != controller.Fixed {
-			t.receiver[e.To] = true
 			t.behind[e.To] = t.behind[e.To] || t.ended[e.From] < t.first[e.From+1]-t.first[e.From]
 		}
 	}
 }
 
-// jobMemory keeps the totals of jobs. It is scratch: what it holds would be summed again.
+// jobMemory keeps the totals and users of the jobs of the last decision. It is scratch: what it holds would be summed
+// again.
 type jobMemory struct {
-	waiting, begun map[controller.JobID]*totals
+	waiting, begun totalsList
+	users          userList
+	slots          slotAllocator // for its memory
+}
+
+// begin starts a decision.
+func (m *jobMemory) begin(v *controller.View) *slotAllocator {
+	if m == nil {
+		return &slotAllocator{v: v}
+	}
+	m.waiting.begin()
+	m.begun.begin()
+	m.users.asked++
+	y := &m.slots
+	clear(y.works)
+	*y = slotAllocator{v: v, memory: m, works: y.works[:0], alive: y.alive, standing: y.standing, ever: y.ever,
+		free: y.free, rack: y.rack, recent: y.recent[:0]}
+	return y
 }
 
 // of returns the totals of a job; p is nil before one of its tasks has a host. It remembers nothing where the view
-// counts no changes.
+// counts no changes. Jobs are asked for by id; what is asked for out of order is summed again.
 func (m *jobMemory) of(v *controller.View, j *controller.Job, p *controller.Partial) *totals {
 	if m == nil || v.TaskChanges == 0 || p != nil && p.Changes == 0 {
 		return newTotals(v.Now, j, p)
@@ -104,15 +179,15 @@ func (m *jobMemory) of(v *controller.View, j *controller.Job, p *controller.Part
 	if p != nil {
 		changes, in = p.Changes, &m.begun
 	}
-	if t := (*in)[j.ID]; t != nil && t.job == j && t.changes == changes {
-		return t
+	t := in.find(j.ID)
+	switch {
+	case t == nil || t.job != j:
+		t = newTotals(v.Now, j, p)
+	case t.changes != changes:
+		t.sum(v.Now, p)
 	}
-	if *in == nil || len(*in) > 2*max(len(v.Partial), len(v.Waiting))+64 {
-		*in = map[controller.JobID]*totals{} // most of those that it held are over
-	}
-	t := newTotals(v.Now, j, p)
 	t.changes = changes
-	(*in)[j.ID] = t
+	in.now = append(in.now, t)
 	return t
 }
 
@@ -121,4 +196,56 @@ func (m *jobMemory) forget() {
 	if m != nil {
 		*m = jobMemory{}
 	}
+}
+
+// totalsList is the totals of jobs, by id: those of this decision, and from one on those of the one before.
+type totalsList struct {
+	now, was []*totals
+	at       int
+}
+
+func (l *totalsList) begin() {
+	clear(l.was)
+	l.now, l.was, l.at = l.was[:0], l.now, 0
+}
+
+// find returns what the last decision has kept of a job; nil for nothing.
+func (l *totalsList) find(id controller.JobID) *totals {
+	for ; l.at < len(l.was) && l.was[l.at].job.ID <= id; l.at++ {
+		if t := l.was[l.at]; t.job.ID == id {
+			return t
+		}
+	}
+	return nil
+}
+
+// userList is the users of jobs, by name.
+type userList struct {
+	all   []*user
+	asked uint64 // decisions
+}
+
+// of returns the user of a job, without what the last decision knew of it.
+func (l *userList) of(t *totals) *user {
+	if t.user == nil || t.user.asked+1 < l.asked {
+		i, found := slices.BinarySearchFunc(l.all, t.job.User, func(u *user, name string) int {
+			return cmp.Compare(u.name, name)
+		})
+		if !found {
+			l.all = slices.Insert(l.all, i, &user{name: t.job.User})
+		}
+		t.user = l.all[i]
+	}
+	u := t.user
+	if u.asked != l.asked {
+		clear(u.works)
+		*u = user{name: u.name, works: u.works[:0], asked: l.asked}
+	}
+	return u
+}
+
+// present drops the users who have no job any more, and returns the others.
+func (l *userList) present() []*user {
+	l.all = slices.DeleteFunc(l.all, func(u *user) bool { return u.asked != l.asked })
+	return l.all
 }
