@@ -26,7 +26,7 @@ func BenchmarkRemoteReads(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, by := range []string{"fair+sunflow", "coscheduler+sunflow", "pushbox"} {
+	for _, by := range []string{"fair+sunflow", "coscheduler+sunflow", "pushbox", "dawn"} {
 		for how, beside := range map[string]bool{"beside": true, "network": false} {
 			b.Run(by+"/"+how, func(b *testing.B) {
 				for b.Loop() {
