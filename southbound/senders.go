@@ -6,8 +6,9 @@ import "math"
 // spread coflow has the smaller rate of its two hosts, so most keep theirs where only the larger one
 // changes: senders are compared with a receiver's rate all at once.
 type Senders struct {
-	changed []uint64 // those with another rate, a set
-	low     []int64  // by host, rounded up to whole words: the smaller of its two rates, where they differ
+	hosts   []int32  // those with another rate
+	changed []uint64 // likewise, a set
+	low     []int64  // by host, rounded up to whole words: the smaller of its two rates, MaxInt64 if they are one
 	least   int64    // the least of low, and the most of it where rates differ
 	most    int64
 	all     []uint64
@@ -22,26 +23,33 @@ func NewSenders(hosts int) Senders {
 	for w := range s.all {
 		s.all[w] = math.MaxUint64
 	}
+	for h := range s.low {
+		s.low[h] = math.MaxInt64
+	}
 	return s
 }
 
-// Begin takes over rates by host. It takes no branch, because no processor can guess which ones differ.
-func (s *Senders) Begin(before, now []int64) {
-	s.least, s.most = math.MaxInt64, 0
-	for w := range s.changed {
-		first, word := 64*w, uint64(0)
-		now := now[first:min(first+64, len(now))]
-		before, low := before[first:first+len(now)], s.low[first:first+len(now)]
-		least, most := s.least, s.most
-		for k, rate := range now {
-			lesser := min(before[k], rate)
-			differs := (lesser - max(before[k], rate)) >> 63 // all ones, or nothing
-			word |= uint64(differs) & (1 << k)
-			low[k] = lesser | math.MaxInt64&^differs
-			least, most = min(least, low[k]), max(most, lesser&differs)
-		}
-		s.changed[w], s.least, s.most = word, least, most
+// Begin takes over the rates of hosts that have another rate than before, all by host.
+func (s *Senders) Begin(hosts []int32, before, now []int64) {
+	for _, h := range s.hosts {
+		s.low[h] = math.MaxInt64
 	}
+	clear(s.changed)
+	s.hosts = append(s.hosts[:0], hosts...)
+	least, most, w, word := int64(math.MaxInt64), int64(0), int32(0), uint64(0)
+	for _, h := range hosts {
+		if h/64 != w { // hosts ascend for the most part
+			s.changed[w] |= word
+			w, word = h/64, 0
+		}
+		word |= 1 << (h % 64)
+		low := min(before[h], now[h])
+		s.low[h], least, most = low, min(least, low), max(most, low)
+	}
+	if len(hosts) > 0 {
+		s.changed[w] |= word
+	}
+	s.least, s.most = least, most
 }
 
 // All returns all hosts, and perhaps some that there are not. It is borrowed.

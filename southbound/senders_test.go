@@ -21,7 +21,13 @@ func TestSendersMissNone(t *testing.T) {
 		s := NewSenders(n)
 		for range 5 {
 			wasFrom, from, wasTo, to := rates(), rates(), rates(), rates()
-			s.Begin(wasFrom, from)
+			var changed []int32
+			for h := range from {
+				if from[h] != wasFrom[h] {
+					changed = append(changed, int32(h))
+				}
+			}
+			s.Begin(changed, wasFrom, from)
 			for dst := range to {
 				set := s.To(wasTo[dst], to[dst])
 				if s.Keep(wasTo[dst], to[dst]) {

@@ -6,18 +6,65 @@ import (
 	"slices"
 	"time"
 
-	"lightloom/pathmap"
 	"lightloom/southbound"
 )
+
+// spreadRates is what a coflow's order gives to hosts at one end, as granted and before that. All is by
+// host, rounded up to whole words.
+type spreadRates struct {
+	now, was   []int64
+	set, unset []uint64 // hosts that are given something; those that were before, and are not now
+	changed    []int32  // hosts whose rates differ
+}
+
+func newSpreadRates(words int) spreadRates {
+	return spreadRates{now: make([]int64, 64*words), was: make([]int64, 64*words), set: make([]uint64, words),
+		unset: make([]uint64, words), changed: make([]int32, 0, 64*words)}
+}
+
+// take takes over another order's rates. It takes no branch on which ones differ, because no processor can
+// guess that.
+func (r *spreadRates) take(rates []southbound.HostRate) {
+	for _, h := range r.changed {
+		r.was[h] = r.now[h]
+	}
+	r.set, r.unset = r.unset, r.set
+	clear(r.set)
+	now, was, changed, n := r.now, r.was, r.changed[:cap(r.changed)], 0
+	w, word := southbound.HostID(0), uint64(0)
+	for i := range rates {
+		h, rate := rates[i].Host, int64(rates[i].Rate)
+		if h/64 != w { // hosts ascend
+			r.set[w], w, word = word, h/64, 0
+		}
+		word |= 1 << (h % 64)
+		differs := rate - was[h]
+		now[h], changed[n] = rate, int32(h)
+		n += int(uint64(differs|-differs) >> 63)
+	}
+	r.set[w] |= word
+	for w := range r.unset {
+		r.unset[w] &^= r.set[w]
+		for word := r.unset[w]; word != 0; word &= word - 1 {
+			h := 64*w + bits.TrailingZeros64(word)
+			if now[h] = 0; was[h] != 0 {
+				changed[n] = int32(h)
+				n++
+			}
+		}
+	}
+	r.changed = changed[:n]
+}
 
 // granting is rates on their way to the rows of one coflow.
 type granting struct {
 	*spreadRows
 	senders *southbound.Senders
-	more    []float64 // by host: what it sends beyond what it sent before
+	out     []float64 // as spreads.out
 	perBit  float64
 	now     time.Duration
-	any     bool // some row has another rate
+	any     bool    // some row has another rate
+	more    float64 // that rows get together beyond what they had
 }
 
 // grant gives rows the rates that their coflows' orders have now.
@@ -31,42 +78,35 @@ func (sp *spreads) grant() {
 }
 
 func (sp *spreads) grantRows(sr *spreadRows) {
-	sr.order(sr.co)
-	g := granting{spreadRows: sr, senders: &sp.senders, more: sp.more, perBit: sp.perBit, now: sp.clock.Now()}
-	g.senders.Begin(sr.wasFrom, sr.from)
-	sp.mark(sr, sr.co.extra)
-	for i, is := range sr.to {
-		if was := sr.wasTo[i]; sr.anew || !g.senders.Keep(was, is) {
-			sp.asked[pathmap.Reverse(sp.up[sr.table.dsts[i]])] += g.destination(i, was, is)
+	sr.from.take(sr.co.from)
+	sr.to.take(sr.co.to)
+	g := granting{spreadRows: sr, senders: &sp.senders, out: sp.out, perBit: sp.perBit, now: sp.clock.Now()}
+	g.senders.Begin(sr.from.changed, sr.from.was, sr.from.now)
+	same := slices.Equal(sr.extra, sr.co.extra)
+	if !same {
+		sp.mark(sr, sr.co.extra)
+	}
+	for w, set := range sr.to.set {
+		if set |= sr.to.unset[w]; sr.anew {
+			set = math.MaxUint64
+		}
+		for set &= sr.dsts[w]; set != 0; set &= set - 1 {
+			dst := 64*w + bits.TrailingZeros64(set)
+			if was, is := sr.to.was[dst], sr.to.now[dst]; sr.anew || !g.senders.Keep(was, is) {
+				sp.in[dst] += g.destination(int(sr.run[dst]), was, is)
+			}
 		}
 	}
-	sp.grantExtras(&g)
+	if !same {
+		sp.swapExtras(&g)
+	}
+	for k := range sr.extra {
+		sp.grantRow(&g, sr.extra[k].Row, float64(sr.extra[k].Rate))
+	}
 	sr.anew = false
-	if !g.any {
-		return
-	}
-	sum := 0.0
-	for h, up := range sp.up {
-		more := g.more[h]
-		sp.asked[up] += more
-		sum, g.more[h] = sum+more, 0
-	}
-	sr.co.apart.ChangeMany(sum, sp.perBit, g.now)
-	sp.stale = true
-}
-
-// order takes over the rates that a coflow is to have.
-func (sr *spreadRows) order(co *underWay) {
-	sr.from, sr.wasFrom, sr.to, sr.wasTo = sr.wasFrom, sr.from, sr.wasTo, sr.to
-	clear(sr.from)
-	for _, r := range co.from {
-		sr.from[r.Host] = int64(r.Rate)
-	}
-	clear(sr.to)
-	for _, r := range co.to {
-		if i := sr.run[r.Host]; sr.table.dsts[i] == r.Host {
-			sr.to[i] = int64(r.Rate)
-		}
+	if g.any {
+		sr.co.apart.ChangeMany(g.more, sp.perBit, g.now)
+		sp.stale = true
 	}
 }
 
@@ -84,7 +124,7 @@ func (g *granting) destination(i int, was, is int64) (sum float64) {
 		if word == 0 {
 			continue
 		}
-		from, more := (*[64]int64)(g.from[64*w:]), (*[64]float64)(g.more[64*w:])
+		from, out := (*[64]int64)(g.from.now[64*w:]), (*[64]float64)(g.out[64*w:])
 		has, rows := t.has[at], g.rows[t.firsts[at]:]
 		for ; word != 0; word &= word - 1 {
 			src := bits.TrailingZeros64(word) % 64
@@ -97,13 +137,13 @@ func (g *granting) destination(i int, was, is int64) (sum float64) {
 			if left*fastest < least*rate { // as quotients would, but for some last places
 				least, fastest = left, rate
 			}
-			more[src] += rate - before
+			out[src] += rate - before
 			sum += rate - before
 			any = true
 		}
 	}
 	if any {
-		g.any = true
+		g.any, g.more = true, g.more+sum
 		g.sooner(int32(i), g.endOf(least, fastest))
 	}
 	return sum
@@ -134,7 +174,7 @@ func (g *granting) sooner(i int32, soon time.Duration) {
 	g.soon = min(g.soon, soon)
 }
 
-// mark adds the rows with extras to those whose rates are set apart.
+// mark adds rows with extras to those whose rates are set apart.
 func (sp *spreads) mark(sr *spreadRows, extra []southbound.Extra) {
 	for k := range extra {
 		bu := &sp.hostFlows[sr.first+extra[k].Row]
@@ -142,21 +182,16 @@ func (sp *spreads) mark(sr *spreadRows, extra []southbound.Extra) {
 	}
 }
 
-// grantExtras gives the rows that have extras, or had some, their rates.
-func (sp *spreads) grantExtras(g *granting) {
+// swapExtras takes over another order's extras, and gives rows that have none any more their rates.
+func (sp *spreads) swapExtras(g *granting) {
 	sr := g.spreadRows
-	if !slices.Equal(sr.extra, sr.co.extra) {
-		for k := range sr.extra {
-			bu := &sp.hostFlows[sr.first+sr.extra[k].Row]
-			sr.apart[sr.word(&bu.pair)] &^= 1 << (bu.src % 64)
-			sp.grantRow(g, sr.extra[k].Row, sr.co.extraOf(sr.extra[k].Row))
-		}
-		sr.extra = append(sr.extra[:0], sr.co.extra...)
-		sp.mark(sr, sr.extra)
-	}
 	for k := range sr.extra {
-		sp.grantRow(g, sr.extra[k].Row, float64(sr.extra[k].Rate))
+		bu := &sp.hostFlows[sr.first+sr.extra[k].Row]
+		sr.apart[sr.word(&bu.pair)] &^= 1 << (bu.src % 64)
+		sp.grantRow(g, sr.extra[k].Row, sr.co.extraOf(sr.extra[k].Row))
 	}
+	sr.extra = append(sr.extra[:0], sr.co.extra...)
+	sp.mark(sr, sr.extra)
 }
 
 // grantRow gives one row its rate.
@@ -166,13 +201,13 @@ func (sp *spreads) grantRow(g *granting, row int32, extra float64) {
 		return
 	}
 	run := g.run[bu.dst]
-	rate := float64(min(g.from[bu.src], g.to[run])) + extra
+	rate := float64(min(g.from.now[bu.src], g.to.now[bu.dst])) + extra
 	more := rate - r.bits
 	if more == 0 {
 		return
 	}
-	g.any = true
+	g.any, g.more = true, g.more+more
 	g.sooner(run, g.endOf(r.set(rate, g.perBit, g.now), rate))
-	g.more[bu.src] += more
-	sp.asked[pathmap.Reverse(sp.up[bu.dst])] += more
+	sp.out[bu.src] += more
+	sp.in[bu.dst] += more
 }

@@ -18,9 +18,8 @@ type spreads struct {
 	few     int32         // coflows of fewer rows have individual rates
 	list    []*spreadRows // with rows
 	changed []*spreadRows // whose rates are not granted yet
-	asked   []float64     // by link: what rows request, bits a second
+	out, in []float64     // by host: what rows request of its links, bits a second
 	senders southbound.Senders
-	more    []float64 // by host, what its rows get beyond what they had; zero between calls
 	next    des.Event
 	stale   bool // the first to end may be another
 	buf     []int32
@@ -41,13 +40,12 @@ type spreadRows struct {
 
 	table *hostTable
 	run   []int32  // by host: its place among the table's destinations
+	dsts  []uint64 // these, a set of hosts
 	here  []uint64 // as the table's sets: rows that are here
 	apart []uint64 // likewise, those that have an extra
 
-	// As granted, and before that: rates by source, rounded up to whole words, and by destination.
-	from, wasFrom []int64
-	to, wasTo     []int64
-	extra         []southbound.Extra
+	from, to spreadRates // as granted
+	extra    []southbound.Extra
 
 	ends  []time.Duration // by destination: none of its rows ends sooner
 	exact []bool          // by destination: one of them ends then
@@ -72,10 +70,9 @@ func (sp *spreads) suits(co *coflow, r *route) bool {
 
 // add takes in a host flow with left bytes left. It gets its rate when rates are granted.
 func (sp *spreads) add(co *coflow, t *hostTable, b int32, left float64) {
-	if sp.asked == nil {
-		sp.asked = make([]float64, len(sp.capacity))
+	if sp.out == nil {
+		sp.out, sp.in = make([]float64, 64*t.words), make([]float64, 64*t.words)
 		sp.senders = southbound.NewSenders(len(sp.up))
-		sp.more = make([]float64, 64*len(sp.senders.All()))
 	}
 	if co.spreadRows == nil {
 		co.spreadRows = newSpreadRows(co, t, len(sp.up))
@@ -96,12 +93,13 @@ func (sp *spreads) add(co *coflow, t *hostTable, b int32, left float64) {
 func newSpreadRows(co *coflow, t *hostTable, hosts int) *spreadRows {
 	n := len(t.dsts)
 	sr := &spreadRows{co: co.underWay, first: co.first, rows: make([]spreadRow, co.rows), pos: none, table: t,
-		run: make([]int32, hosts), here: make([]uint64, len(t.has)), apart: make([]uint64, len(t.has)),
-		from: make([]int64, 64*t.words), wasFrom: make([]int64, 64*t.words),
-		to: make([]int64, n), wasTo: make([]int64, n),
+		run: make([]int32, hosts), dsts: make([]uint64, t.words),
+		here: make([]uint64, len(t.has)), apart: make([]uint64, len(t.has)),
+		from: newSpreadRates(t.words), to: newSpreadRates(t.words),
 		ends: make([]time.Duration, n), exact: make([]bool, n)}
 	for i, dst := range t.dsts {
 		sr.run[dst], sr.ends[i] = int32(i), southbound.Never
+		sr.dsts[dst/64] |= 1 << (dst % 64)
 	}
 	return sr
 }
@@ -130,8 +128,8 @@ func (sp *spreads) remove(b int32) float64 {
 // detach takes a host flow's row out.
 func (sp *spreads) detach(sr *spreadRows, b int32) spreadRow {
 	bu, row := &sp.hostFlows[b], sr.rows[b-sr.first]
-	sp.asked[sp.up[bu.src]] -= row.bits
-	sp.asked[pathmap.Reverse(sp.up[bu.dst])] -= row.bits
+	sp.out[bu.src] -= row.bits
+	sp.in[bu.dst] -= row.bits
 	sr.here[sr.word(&bu.pair)] &^= 1 << (bu.src % 64)
 	sr.exact[sr.run[bu.dst]], sp.stale = false, true
 	if sr.size--; sr.size == 0 {
@@ -171,9 +169,12 @@ func (sr *spreadRows) each(i int, f func(row int32, r *spreadRow)) {
 
 // addTo adds what rows ask for to the loads of links.
 func (sp *spreads) addTo(d *linkDemand) {
-	for l, bits := range sp.asked {
-		if bits > 0 {
-			d.Put(pathmap.LinkID(l), bits)
+	for h := range sp.out {
+		if bits := sp.out[h]; bits > 0 {
+			d.Put(sp.up[h], bits)
+		}
+		if bits := sp.in[h]; bits > 0 {
+			d.Put(pathmap.Reverse(sp.up[h]), bits)
 		}
 	}
 }

@@ -212,7 +212,7 @@ func (e *spreadEnd) divide(free []float64) bool {
 
 // add brings what rows get together up to date.
 func (m *spreadMemory) add(b *coflowRows, all *southbound.Senders) {
-	all.Begin(m.out.was, m.out.rate)
+	all.Begin(m.out.changed, m.out.was, m.out.rate)
 	for _, i := range m.runs {
 		dst := b.runs[i].dst
 		was, now, sum := m.in.was[dst], m.in.rate[dst], int64(0)
