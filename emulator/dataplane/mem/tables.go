@@ -13,6 +13,7 @@ type Tables struct {
 	clock func() time.Duration
 
 	rules   hashtable.Map[ports] // by the match's key
+	kinds   [4]int               // rules of each kind: those of which there are none need not be looked for
 	dark    []bool
 	cross   []crossing
 	dropped uint64
@@ -48,14 +49,24 @@ func (t *Tables) SetRules(set []southbound.Rule, drop []southbound.Match, replac
 	t.gen++
 	if replace {
 		t.rules.Clear()
+		t.kinds = [4]int{}
 	}
 	for _, m := range drop {
+		before := t.rules.Len()
 		t.rules.Delete(m.Key())
+		t.count(m, before)
 	}
 	for _, r := range set {
+		before := t.rules.Len()
 		t.rules.Set(r.Key(), ports{r.Primary, r.Backup})
+		t.count(r.Match, before)
 	}
 	return nil
+}
+
+// count takes into account that a rule has come or gone, where there are not as many as before.
+func (t *Tables) count(m southbound.Match, before int) {
+	t.kinds[kind(m)] += t.rules.Len() - before
 }
 
 func (t *Tables) has(port southbound.Port) bool { return port >= 0 && int(port) < len(t.dark) }
@@ -112,6 +123,9 @@ func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbo
 		{Dst: dst, Src: southbound.AnyRack, Tag: tag}, {Dst: dst, Src: southbound.AnyRack,
 			Tag: southbound.AnyTag},
 	} {
+		if t.kinds[kind(m)] == 0 {
+			continue
+		}
 		w, ok := t.rules.Get(m.Key())
 		switch {
 		case !ok:
@@ -126,9 +140,23 @@ func (t *Tables) Lookup(dst, src southbound.RackID, tag southbound.Tag) (southbo
 	return southbound.NoPort, false
 }
 
+// kind returns which of four kinds a match is of: with a source or not, and with a tag or not.
+func kind(m southbound.Match) (k int) {
+	if m.Src != southbound.AnyRack {
+		k += 2
+	}
+	if m.Tag != southbound.AnyTag {
+		k++
+	}
+	return k
+}
+
 // Foresee prefetches the memory that a Lookup reads first, and returns its content. It does not wait
 // for the read, so that cache misses of several calls overlap.
 func (t *Tables) Foresee(dst, src southbound.RackID, tag southbound.Tag) uint32 {
+	if t.kinds[2]+t.kinds[3] == 0 {
+		src = southbound.AnyRack
+	}
 	return uint32(t.rules.Foresee(southbound.Match{Dst: dst, Src: src, Tag: tag}.Key()))
 }
 
