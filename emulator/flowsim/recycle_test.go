@@ -2,6 +2,7 @@ package flowsim
 
 import (
 	"fmt"
+	"lightloom/emulator/hashtable"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -20,7 +21,7 @@ func TestRecycle(t *testing.T) {
 		for i := range seen {
 			s := simulate(t, f, Options{NoHeaders: true})
 			if i > 0 { // as on a switch of many ports
-				s.fluid.recycles, s.fluid.byPair.sparse = true, map[pair]int32{}
+				s.fluid.recycles, s.fluid.byPair.sparse = true, new(hashtable.Map[int32])
 			}
 			wire(t, s)
 			seen[i] = scatter(t, s, rand.New(rand.NewPCG(seed, 43)))
