@@ -33,7 +33,10 @@ type Levels struct {
 	on     [][]linkClass // by link: the classes on it
 	inHeap []bool        // by link
 	level  []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
-	links  []levelLink
+	// By link, in coarse units: its capacity without what its classes have, each rounded up, of those that have a
+	// bottleneck, while it is none itself.
+	spare []int64
+	links []levelLink
 
 	asks    asks
 	epoch   uint32
@@ -49,9 +52,7 @@ type Levels struct {
 // levelLink is what few looks at a link need.
 type levelLink struct {
 	cap   int64
-	total int64 // flows on it
-	// what they have, each rounded up, in coarse units: of those that have a bottleneck, while it is none itself
-	load  int64
+	total int64  // flows on it
 	was   int64  // its level before the solution that last changed it
 	epoch uint32 // of that solution
 }
@@ -76,12 +77,13 @@ func NewLevels(capacity []float64) *Levels {
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
 	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1),
-		links: make([]levelLink, n), inHeap: make([]bool, n)}
+		spare: make([]int64, n), links: make([]levelLink, n), inHeap: make([]bool, n)}
 	if n > 0 {
 		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
 	}
 	for l := range s.links {
 		s.level[l], s.links[l].cap = unheld, int64(capacity[l])<<s.shift
+		s.spare[l] = s.links[l].cap >> coarseBits
 	}
 	s.level[n] = unheld
 	return s
@@ -282,7 +284,7 @@ func (s *Levels) fillUp(l int32) int64 {
 	for open > 0 {
 		at, more := mark{left / open, l}, false
 		for i := range s.rows {
-			if r := &s.rows[i]; r.flows > 0 && s.below(i, at) {
+			if r := &s.rows[i]; r.held <= at.level && r.flows > 0 && s.below(i, at) {
 				left -= r.held * r.flows
 				open -= r.flows
 				r.flows, more = 0, true
@@ -301,12 +303,16 @@ func (s *Levels) relevel(l int32, now int64) {
 	was := s.level[l]
 	s.note(l)
 	s.level[l] = now
-	load := int64(0)
+	spare, low := x.cap>>coarseBits, min(was, now)
 	for i := range s.rows {
 		held := s.rows[i].held
+		if held < low { // elsewhere, before and now
+			spare -= coarse(held) * int64(s.on[l][i].flows)
+			continue
+		}
 		before, after := min(held, was), min(held, now)
 		o := &s.on[l][i]
-		load += coarse(after) * int64(o.flows)
+		spare -= coarse(after) * int64(o.flows)
 		if there := s.below(i, mark{was, l}); there != s.below(i, mark{now, l}) {
 			s.feel(o.class)
 		} else if there || before == after {
@@ -314,7 +320,7 @@ func (s *Levels) relevel(l int32, now int64) {
 		}
 		s.open(l, o, min(before, after), (coarse(after)-coarse(before))*int64(o.flows))
 	}
-	x.load = load
+	s.spare[l] = spare
 }
 
 // note remembers the level that a link has before this solution changes it.
@@ -325,13 +331,16 @@ func (s *Levels) note(l int32) {
 	}
 }
 
-// coarse is a rate in the unit of loads, of which a link has 2⁴⁵ at most; nothing for what has no
-// bottleneck yet. It is above the rate, since a level has been rounded down.
+// coarseBits is how many bits of a level are left out where it is compared with what a link can spare.
+const coarseBits = 16
+
+// coarse is a rate in coarse units, of which a link has 2⁴⁵ at most; nothing for what has no bottleneck
+// yet. It is above the rate, since a level has been rounded down.
 func coarse(level int64) int64 {
 	if level == unheld {
 		return 0
 	}
-	return level>>16 + 1
+	return level>>coarseBits + 1
 }
 
 // open has the other links of a class filled again whose rate or bottleneck is another, from a level on.
@@ -357,7 +366,7 @@ func (s *Levels) open(l int32, o *linkClass, from, more int64) {
 // back others is, and counts anew when it no longer does.
 func (s *Levels) add(l int32, from, more int64) {
 	if s.level[l] == unheld {
-		if s.links[l].load += more; !s.crowded(l) {
+		if s.spare[l] -= more; !s.crowded(l) {
 			return
 		}
 	}
@@ -365,7 +374,7 @@ func (s *Levels) add(l int32, from, more int64) {
 }
 
 // crowded reports whether a link may be asked for all that it has.
-func (s *Levels) crowded(l int32) bool { return s.links[l].load >= s.links[l].cap>>16 }
+func (s *Levels) crowded(l int32) bool { return s.spare[l] <= 0 }
 
 // meet has a link filled again.
 func (s *Levels) meet(l int32, from int64) {

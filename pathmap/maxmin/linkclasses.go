@@ -134,7 +134,7 @@ func (s *Levels) settle(c *levelClass) {
 			s.note(p.link)
 			s.level[p.link] = level
 		}
-		s.links[p.link].load = coarse(neck.level) * int64(c.flows)
+		s.spare[p.link] = s.links[p.link].cap>>coarseBits - coarse(neck.level)*int64(c.flows)
 	}
 }
 
@@ -166,9 +166,8 @@ func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 	least, _ := s.least(c)
 	load := coarse(least.level)
 	for _, p := range c.places() {
-		x := &s.links[p.link]
-		x.total -= int64(c.flows)
-		x.load -= load * int64(c.flows)
+		s.links[p.link].total -= int64(c.flows)
+		s.spare[p.link] += load * int64(c.flows)
 		on := s.on[p.link]
 		last := int32(len(on) - 1)
 		if p.at != last {
@@ -211,9 +210,8 @@ func (s *Levels) attach(i, flows int32) {
 	load := coarse(least.level)
 	for _, p := range places {
 		s.on[p.link][p.at].flows = flows
-		x := &s.links[p.link]
-		x.total += int64(flows - c.flows)
-		x.load += load * int64(flows-c.flows)
+		s.links[p.link].total += int64(flows - c.flows)
+		s.spare[p.link] -= load * int64(flows-c.flows)
 	}
 	c.flows = flows
 }
