@@ -15,11 +15,13 @@ import (
 
 	"lightloom/controller"
 	"lightloom/southbound/guard/guardtest"
+	"lightloom/southbound/noise"
 	"lightloom/southbound/pki"
 )
 
 func TestMain(m *testing.M) {
 	if !guardtest.Main() {
+		noise.Waiting(4)
 		goleak.VerifyTestMain(m)
 	}
 }

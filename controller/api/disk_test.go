@@ -14,6 +14,7 @@ import (
 // nor forward a call, and if a call's outcome is not known. While another replica leads it forwards
 // calls as before.
 func TestDiskHasACodeOfItsOwn(t *testing.T) {
+	t.Parallel()
 	var full atomic.Bool
 	tc := newTestCluster(t, func(_ int, c *Config) {
 		c.Disk = func() error {

@@ -17,6 +17,7 @@ import (
 
 // A stream outlives the limits of a call, over either HTTP, silent or not.
 func TestStreamsOutliveCalls(t *testing.T) {
+	t.Parallel()
 	const call = 150 * time.Millisecond
 	tc := newTestCluster(t, func(_ int, c *Config) { c.Limits.Call, c.Limits.Write = call, call })
 	for _, h2 := range []bool{false, true} {

@@ -18,6 +18,7 @@ import (
 
 	"lightloom/controller/replica/chaos"
 	"lightloom/southbound/guard/guardtest"
+	"lightloom/southbound/noise"
 )
 
 func TestMain(m *testing.M) {
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 	if guardtest.Main() {
 		return
 	}
+	noise.Waiting(4)
 	goleak.VerifyTestMain(m)
 }
 

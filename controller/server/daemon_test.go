@@ -6,8 +6,14 @@ import (
 	"testing"
 
 	"lightloom/southbound/inventory"
+	"lightloom/southbound/noise"
 	"lightloom/southbound/pki"
 )
+
+func TestMain(m *testing.M) {
+	noise.Waiting(4)
+	os.Exit(m.Run())
+}
 
 // TestKeys writes the keys of a fabric and reads them as their owners do. No owner can read another's,
 // and existing keys are not overwritten.

@@ -32,6 +32,8 @@ func (p *party) until(ctx context.Context, id, what string, ok func(api.Status) 
 		select {
 		case <-ctx.Done():
 			p.t.Fatalf("%s: %s: %+v, %v", id, what, st, err)
+		case <-p.over[id]:
+			p.t.Fatalf("%s: %s: it has ended: %v", id, what, p.stop[id]())
 		case <-tick.C:
 		}
 	}

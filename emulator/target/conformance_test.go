@@ -17,10 +17,15 @@ import (
 	"lightloom/southbound/devicetest"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/schema"
+	"lightloom/southbound/noise"
 	"lightloom/southbound/pki"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain has more tests run at once than there are processors, because they mostly wait for what must not come.
+func TestMain(m *testing.M) {
+	noise.Waiting(6)
+	goleak.VerifyTestMain(m)
+}
 
 const ms = time.Millisecond
 
@@ -150,6 +155,7 @@ func TestConformance(t *testing.T) {
 		{"sonic", device.Packet, gnmi.SONiC{Ports: 8, Racks: 8, ControllerBackup: true}, speaks("sonic")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			devicetest.Run(t, func(t *testing.T) *devicetest.Bench {
 				r := newRig(t, tt.kind, tt.change)
 				open := func(id gnmi.Election) *gnmi.Session {

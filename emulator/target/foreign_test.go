@@ -18,6 +18,7 @@ import (
 // believes it to have, all that the check writes is gone afterwards, and all that it did not write is
 // still there.
 func TestCheckTouchesNothingForeign(t *testing.T) {
+	t.Parallel()
 	for _, own := range gnmi.All(8, 8) {
 		if own.Name() == "openconfig-plain" { // no target of ours speaks it
 			continue

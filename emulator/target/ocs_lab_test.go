@@ -71,6 +71,7 @@ func recovers(mode device.Recovery) func(*device.Config, *target.Config) {
 // TestLabRules: with a lab around it our target keeps the rules about power, saved configuration, factory resets and
 // images, and each fault of one is found.
 func TestLabRules(t *testing.T) {
+	t.Parallel()
 	nothing := func(context.Context) error { return nil }
 	forget := func(r *wired) {
 		r.door.Do(func(now time.Duration, d *device.Device) { d.Forget(now, southbound.NoPort) })
@@ -138,6 +139,9 @@ func TestLabRules(t *testing.T) {
 			r := newWired(t, profile, 8, recovers(tt.mode))
 			f := &faulty{Target: r.target}
 			o := conformance.Options{Only: []string{tt.rule}, Lab: r.lab(t), Restart: r.restart}
+			if tt.want == conformance.Broken {
+				o.Timeout = 500 * ms // what the rule waits for does not come
+			}
 			if tt.fault != nil {
 				tt.fault(r, f, &o)
 			}

@@ -1,6 +1,7 @@
 package target_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -143,7 +144,7 @@ func checkedIn(t *testing.T, f *faulty, p gnmi.Profile, o conformance.Options) m
 	}
 	defer conn.Close()
 	out := map[string]conformance.Finding{}
-	o.Write, o.Timeout = true, 2*time.Second
+	o.Write, o.Timeout = true, cmp.Or(o.Timeout, 2*time.Second)
 	for _, x := range conformance.Run(t.Context(), conn, p, 8, o) {
 		out[x.Rule] = x
 	}
@@ -188,6 +189,7 @@ func (r *wired) restart(_ context.Context, warm bool) (err error) {
 
 // TestRestartRules: each mode of recovery keeps the rules about restarts, and each fault of one is found.
 func TestRestartRules(t *testing.T) {
+	t.Parallel()
 	const conns = "connections/port-connection"
 	recovery := func(mode device.Recovery) func(*device.Config, *target.Config) {
 		return func(d *device.Config, _ *target.Config) { d.Recovery = mode }
@@ -226,6 +228,7 @@ func claims(mode string) func(string, any) (any, bool) {
 // TestPublishedRules: our own targets keep the published rules for optical switches, and each rule that can be tried
 // finds the fault of a target that breaks it.
 func TestPublishedRules(t *testing.T) {
+	t.Parallel()
 	const conns, port = "connections/port-connection/", "components/component/ocp-ocs-port/state/"
 	var reads atomic.Int32
 	statuses := func(words ...string) func(*gpb.Notification) bool {
@@ -281,6 +284,7 @@ func TestPublishedRules(t *testing.T) {
 		"S14": {fault: &faulty{set: lenient}},
 	} {
 		t.Run(rule, func(t *testing.T) {
+			t.Parallel()
 			profile := "ocp"
 			if rule[0] == 'S' {
 				profile = "sonic-ocs"
@@ -316,11 +320,13 @@ func TestPublishedRules(t *testing.T) {
 
 // TestPublishedRulesHold: no rule is broken by a target of ours, and as many as can be are tried.
 func TestPublishedRulesHold(t *testing.T) {
+	t.Parallel()
 	for profile, want := range map[string]struct {
 		mode device.Recovery
 		held int
 	}{"ocp": {device.Remove, 22}, "sonic-ocs": {device.Saved, 13}, "sonic-ocs-hld": {device.Saved, 13}} {
 		t.Run(profile, func(t *testing.T) {
+			t.Parallel()
 			r := newWired(t, profile, 8, recovers(want.mode))
 			held := 0
 			o := conformance.Options{Restart: r.restart, Lab: r.lab(t)}

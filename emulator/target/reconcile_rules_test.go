@@ -56,6 +56,7 @@ func (k *ruleKeeper) converge(t *testing.T) {
 // TestRuleReconciliation: whatever befalls a packet switch, what it has in effect becomes what is
 // wanted, through driver and target, in each of the models.
 func TestRuleReconciliation(t *testing.T) {
+	t.Parallel()
 	cold := func(r device.Recovery) func(*device.Config) { return func(d *device.Config) { d.Recovery = r } }
 	plain := func(*device.Config) {}
 	restart := func(t *testing.T, r *rig, k *ruleKeeper) {

@@ -92,6 +92,7 @@ func (k *keeper) converge(t *testing.T) {
 // TestReconciliation: whatever befalls a device, what is seen becomes what is wanted, through driver
 // and target, in both models; and the device's own log shows no port lit twice.
 func TestReconciliation(t *testing.T) {
+	t.Parallel()
 	cold := func(r device.Recovery) func(*device.Config, *target.Config) {
 		return func(d *device.Config, c *target.Config) { d.Recovery, c.SONiC = r, true }
 	}

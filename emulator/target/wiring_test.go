@@ -132,6 +132,7 @@ func set(all []southbound.CrossConnect) map[southbound.CrossConnect]bool {
 // ends with what the slow reference wants, leaves the circuits of others as they are, and sends nothing the second
 // time.
 func TestWiringOfProfiles(t *testing.T) {
+	t.Parallel()
 	for _, profile := range target.Profiles(device.Optical) {
 		for seed := range tries.Of[uint64](3, 200) {
 			t.Run(fmt.Sprintf("%s %d", profile, seed), func(t *testing.T) {
@@ -234,6 +235,7 @@ func (m *moody) Set(ctx context.Context, c *southbound.Change) error {
 // TestWiringFaults: whatever a switch does wrong, the wiring converges, or the ports and the reason are told; a circuit
 // of others is never touched unasked.
 func TestWiringFaults(t *testing.T) {
+	t.Parallel()
 	fault := func(lines ...string) func(*wired) {
 		return func(r *wired) {
 			for _, line := range lines {
@@ -402,6 +404,7 @@ func spoilt(t *testing.T, profile string, rnd *rand.Rand) (*wired, *moody) {
 // TestWiringOfRandomFaults: whatever stands, and whatever goes wrong once, on a switch of any profile: Apply says that
 // all is well if and only if it is, tells ports and reasons otherwise, and within three runs all is well.
 func TestWiringOfRandomFaults(t *testing.T) {
+	t.Parallel()
 	for _, profile := range target.Profiles(device.Optical) {
 		for seed := range tries.Of[uint64](6, 200) {
 			t.Run(fmt.Sprintf("%s %d", profile, seed), func(t *testing.T) {

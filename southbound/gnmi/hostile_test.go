@@ -276,6 +276,7 @@ func TestSilence(t *testing.T) {
 
 // TestCertificates: expired and foreign certificates, and those of another name, are refused before any message.
 func TestCertificates(t *testing.T) {
+	t.Parallel()
 	issue := func(name string, until time.Time) (tls.Certificate, *x509.CertPool) {
 		t.Helper()
 		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -20,6 +20,7 @@ import (
 // specific one, the table is that of a plain map, and rules that differ in their tags alone are one of
 // the policy's.
 func TestSRLNumbers(t *testing.T) {
+	t.Parallel()
 	p := gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true}
 	for seed := range tries.Of[uint64](80, 400) {
 		r := rand.New(rand.NewPCG(seed, 9))

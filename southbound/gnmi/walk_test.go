@@ -96,6 +96,7 @@ func (s *store) under(t *testing.T, paths []schema.Path) []schema.Leaf {
 // TestRuleWalks: after any changes a device's rules read back as those of a plain map, also by a writer
 // that has just come.
 func TestRuleWalks(t *testing.T) {
+	t.Parallel()
 	for _, p := range []gnmi.Profile{gnmi.OpenConfigPlain{Ports: 6, Racks: 5, ReadConfig: true},
 		gnmi.SRLinux{Ports: 6, Racks: 5, ControllerBackup: true},
 		gnmi.SONiC{Ports: 6, Racks: 5, Lanes: 8, ControllerBackup: true}} {
@@ -173,6 +174,7 @@ func randomRules(r *rand.Rand) *southbound.Change {
 // circuit is tuned. Some changes are refused, and some are empty: neither makes the writer forget or
 // the next change remove existing circuits.
 func TestCircuitWalks(t *testing.T) {
+	t.Parallel()
 	ocp, sonic := gnmi.OCP{Ports: 6}, gnmi.SONiCOCS{Ports: 6}
 	state := map[string]func(in, out southbound.Port) schema.Leaf{
 		ocp.Name(): func(in, out southbound.Port) schema.Leaf {

@@ -15,8 +15,12 @@ import (
 // goes, each host flow and task ends once, with all its bytes, and the events of all leaders put
 // together are those of the agent.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	for seed := range uint64(6) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { chaos(t, rand.New(rand.NewPCG(seed, 8))) })
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			chaos(t, rand.New(rand.NewPCG(seed, 8)))
+		})
 	}
 }
 

@@ -371,6 +371,7 @@ func TestFleetForeign(t *testing.T) {
 // leader; a machine that comes later joins, the others reach it, what they send meanwhile goes on, and
 // one that begins anew learns it again.
 func TestFleetGrows(t *testing.T) {
+	t.Parallel()
 	names := []string{"a0", "a1", "b0", "b1", "c0", "c1"}
 	m := newMachinesAs(t, 3, names)
 	m.patience = 2 * time.Second

@@ -10,9 +10,13 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
+	"lightloom/southbound/noise"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	noise.Waiting(4)
+	goleak.VerifyTestMain(m)
+}
 
 // loopback is the twin of a network: every host is 127.0.0.1, with a port of its own.
 type loopback struct{}
