@@ -218,7 +218,7 @@ func sender(t *testing.T, link int) func(n, size int) {
 
 func TestRun(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	a, b := wire(t)
 	fromA, fromB := sender(t, a), sender(t, b)
 	open := func(buffer int) *capture.Source {

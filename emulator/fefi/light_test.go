@@ -16,7 +16,7 @@ func TestMain(m *testing.M) { netnstest.Main(m, false) }
 // pulled, light again when it is back, darkness when the teller has gone.
 func TestLight(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: "fe1", PeerTxQLen: -1}
 	v.Name = "fe0"
 	if err := netlink.LinkAdd(v); err != nil {

@@ -16,7 +16,7 @@ import (
 // again once it is whole: rules, queues and the host's routes are as they were.
 func TestCut(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	f := build(t, "leafspine:racks=2,hosts=1,spines=1,eps=200Mbps,nic=200Mbps",
 		netns.Options{Dataplane: netns.Mirred})
 	lead(t, f)

@@ -15,7 +15,7 @@ import (
 // everywhere.
 func TestECN(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	spec, err := topo.ParseSpec("leafspine:racks=2,hosts=1,spines=1,nic=500Mbps,eps=20Mbps")
 	if err != nil {
 		t.Fatal(err)

@@ -22,7 +22,6 @@ import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
-	"lightloom/southbound/noise"
 )
 
 func build(t *testing.T, text string, opt netns.Options) *netns.Fabric {
@@ -138,10 +137,10 @@ func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 // of it.
 func TestRate(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	shared := netnstest.Share(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1,nic=500Mbps,eps=50Mbps,ocs=1Gbps", netns.Options{})
 	lead(t, f)
-	noise.Measure(t, 8, func() error { return rate(t, f) })
+	shared.Measure(t, 8, func() error { return rate(t, f) })
 }
 
 // rate returns by how much a transfer was too slow, or too fast for a receiver that came late to it,
@@ -188,7 +187,7 @@ func rate(t *testing.T, f *netns.Fabric) (off error) {
 // TestPriority: with the low class saturated, datagrams of the highest pass at once.
 func TestPriority(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	shared := netnstest.Share(t)
 	f := build(t, "leafspine:racks=2,hosts=1,spines=1,nic=500Mbps,eps=10Mbps", netns.Options{})
 	lead(t, f)
 	at := [2]netip.AddrPort{netip.AddrPortFrom(f.Addr(0), 6000), netip.AddrPortFrom(f.Addr(1), 6000)}
@@ -221,7 +220,7 @@ func TestPriority(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	noise.Measure(t, 20, func() error {
+	shared.Measure(t, 20, func() error {
 		// 60 kB of the low class need 48 ms at 10 Mb/s; then one datagram of the highest.
 		tos(0)
 		const low = 40
@@ -253,7 +252,7 @@ func TestPriority(t *testing.T) {
 // TestNothingLeft: what Build makes, Close takes away, and a second fabric stands where the first did.
 func TestNothingLeft(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	before := interfaces(t)
 	files := descriptors(t)
 	for range 2 {
@@ -299,7 +298,7 @@ func descriptors(t *testing.T) int {
 // TestBig: rack numbers up to 249 find their way, and 250 hosts are built in seconds.
 func TestBig(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	began := time.Now()
 	f := build(t, "leafspine:racks=250,hosts=1,spines=1", netns.Options{})
 	t.Logf("250 hosts built in %v with %+v", time.Since(began), f.Settings())
@@ -310,7 +309,7 @@ func TestBig(t *testing.T) {
 
 func TestStart(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1",
 		netns.Options{Congestion: "reno", MTU: 4000, QueueBytes: 30_000})
 	if s := f.Settings(); s.Congestion != "reno" || s.MTU != 4000 || s.MinQueueBytes != 30_000 ||
@@ -354,7 +353,7 @@ func describeHost() int {
 // they, also for an ordinary user, who may not return to a name that is not his.
 func TestStartNamed(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1", netns.Options{})
 	before, err := os.Hostname()
 	if err != nil {
@@ -388,7 +387,7 @@ func TestStartNamed(t *testing.T) {
 // TestThreads: whatever InHost's function does, no other goroutine ends up in a host.
 func TestThreads(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	f := build(t, "hybrid:racks=2,hosts=1,spines=1", netns.Options{})
 	home, err := os.Readlink("/proc/thread-self/ns/net")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // refused.
 func TestVOQsRefused(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	for _, c := range []struct {
 		name, fabric string
 		opt          netns.Options

@@ -26,12 +26,13 @@ type world struct {
 	spec *topo.Fabric
 	net  *netns.Fabric
 	now  func() time.Duration
+	netnstest.Shared
 }
 
 func newWorld(t testing.TB, spec string) *world {
 	t.Helper()
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	shared := netnstest.Share(t)
 	s, err := topo.ParseSpec(spec)
 	must(t, err)
 	f, err := topo.New(s)
@@ -39,7 +40,7 @@ func newWorld(t testing.TB, spec string) *world {
 	net, err := netns.Build(f, netns.Options{})
 	must(t, err)
 	t.Cleanup(func() { must(t, net.Close()) })
-	w := &world{spec: f, net: net}
+	w := &world{spec: f, net: net, Shared: shared}
 	began := time.Now()
 	w.now = func() time.Duration { return time.Since(began) }
 	cfg := hostagent.ForFabric(f)

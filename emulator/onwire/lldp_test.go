@@ -16,7 +16,7 @@ import (
 // forgotten at once, and one whose cable is gone after its time to live.
 func TestDaemon(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: "lldpb"}
 	v.Name = "lldpa"
 	if err := netlink.LinkAdd(v); err != nil {

@@ -7,7 +7,6 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
-	"lightloom/southbound/noise"
 )
 
 // TestPriorityOnWire: three coflows meet at one port of a switch, each with what the port carries in d,
@@ -32,7 +31,7 @@ func TestPriorityOnWire(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			w := newWorld(t, "hybrid:racks=4,hosts=2,spines=1,nic=100Mbps,eps=20Mbps,ocs=200Mbps")
 			n := 0
-			noise.Measure(t, patience, func() error {
+			w.Measure(t, patience, func() error {
 				first := southbound.CoflowID(n)
 				n += 3
 				set := func(top, last southbound.CoflowID) {

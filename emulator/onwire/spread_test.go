@@ -10,7 +10,6 @@ import (
 	"lightloom/pathmap"
 	"lightloom/southbound"
 	"lightloom/southbound/agent/wire"
-	"lightloom/southbound/noise"
 )
 
 // TestSpreadOnWire sends at what a spread and extras say: each host flow's bytes are what its rate
@@ -19,7 +18,7 @@ func TestSpreadOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	const d = 400 * time.Millisecond
 	id := southbound.CoflowID(0)
-	noise.Measure(t, patience, func() error {
+	w.Measure(t, patience, func() error {
 		id++
 		return w.spread(t, id, d)
 	})
@@ -65,7 +64,7 @@ func TestTrafficOnWire(t *testing.T) {
 		}
 	}
 	n := 0
-	noise.Measure(t, patience, func() (unseen error) {
+	w.Measure(t, patience, func() (unseen error) {
 		id := southbound.CoflowID(2 * n)
 		n++
 		before := maps.Clone(most)

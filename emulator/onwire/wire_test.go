@@ -8,7 +8,6 @@ import (
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
-	"lightloom/southbound/noise"
 )
 
 const demo = "hybrid:racks=8,hosts=2,spines=2,nic=500Mbps,eps=50Mbps,ocs=1Gbps"
@@ -20,7 +19,7 @@ func TestFluid(t *testing.T) {
 	w := newWorld(t, "hybrid:racks=4,hosts=2,spines=2,nic=200Mbps,eps=20Mbps,ocs=100Mbps")
 	w.ring(t)
 	attempt := 0
-	noise.Measure(t, patience, func() error {
+	w.Measure(t, patience, func() error {
 		off := fluidRun(t, w, attempt)
 		attempt++
 		least, median, most := off[0], off[len(off)/2], off[len(off)-1]
@@ -72,7 +71,7 @@ func fluidRun(t *testing.T, w *world, attempt int) []float64 {
 func TestPaceOnWire(t *testing.T) {
 	w := newWorld(t, demo)
 	id := southbound.CoflowID(0)
-	noise.Measure(t, patience, func() error {
+	w.Measure(t, patience, func() error {
 		id++
 		co := southbound.Start{Coflow: id}
 		for src := range southbound.HostID(12) {
@@ -113,7 +112,7 @@ func TestSteerOnWire(t *testing.T) {
 	size := payload(50*pathmap.Mbps, 300*time.Millisecond) + payload(500*pathmap.Mbps, 100*time.Millisecond)
 	must(t, w.SetRates(&southbound.Rates{Fair: true}))
 	n := 0
-	noise.Measure(t, patience, func() error {
+	w.Measure(t, patience, func() error {
 		n++
 		key := southbound.HostFlowKey{Coflow: southbound.CoflowID(n)}
 		began := w.now()
@@ -146,7 +145,7 @@ func TestSteerFromQueue(t *testing.T) {
 	must(t, w.SetRates(&southbound.Rates{Fair: true}))
 	var sum pathmap.Bytes
 	n := 0
-	noise.Measure(t, patience, func() error {
+	w.Measure(t, patience, func() error {
 		id := southbound.CoflowID(n)
 		n += 2
 		sum += size + payload(10*pathmap.Mbps, packets)
@@ -189,7 +188,7 @@ func TestHoldOnWire(t *testing.T) {
 	must(t, w.Start([]southbound.Start{one(1, 0, 2, 1<<30, 1)}))
 	must(t, w.SetRates(&southbound.Rates{Pairs: []southbound.PairRate{{Src: 0, Dst: 2, Tag: 1,
 		Rate: 40 * pathmap.Mbps}}}))
-	noise.Measure(t, patience, func() error { return w.holds(t, key) })
+	w.Measure(t, patience, func() error { return w.holds(t, key) })
 }
 
 // holds returns an error if a host flow stops or resumes too late, which other load on the machine can

@@ -11,7 +11,7 @@ import (
 // Kernel runs the suite on real packets through a dataplane of package netns.
 func Kernel(t *testing.T, dataplane string, needs ...string) {
 	netnstest.Need(t, needs...)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	Run(t, func(t *testing.T) Network {
 		return Real(t, "hybrid:racks=4,hosts=2,spines=2,eps=1Gbps,ocs=1Gbps,nic=1Gbps",
 			netns.Options{Dataplane: dataplane})
@@ -21,7 +21,7 @@ func Kernel(t *testing.T, dataplane string, needs ...string) {
 // KernelSources is Kernel for rules that name sources.
 func KernelSources(t *testing.T, dataplane string, needs ...string) {
 	netnstest.Need(t, needs...)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	RunSources(t, func(t *testing.T) Network {
 		return Real(t, "jellyfish:switches=6,degree=3,hosts=7,rate=1Gbps", netns.Options{Dataplane: dataplane})
 	})

@@ -135,7 +135,7 @@ func (h *heard) until(what string, want func(southbound.DeviceEvent) bool) {
 // fibre, a pulled cable darkens a port, and nothing of either is left in the kernel.
 func TestLab(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	for _, dataplane := range []string{"mirred", "ebpf"} {
 		t.Run(dataplane, func(t *testing.T) {
 			if dataplane == "ebpf" {
@@ -241,7 +241,7 @@ func port(k southbound.DeviceEventKind, p southbound.Port) func(southbound.Devic
 // TestAfterKill: what a switch that was killed has left in the kernel does not keep the next one from its ports.
 func TestAfterKill(t *testing.T) {
 	netnstest.Need(t, netnstest.Netns)
-	netnstest.Lock(t)
+	netnstest.Share(t)
 	for _, c := range []Config{
 		{Name: "spine0", Role: EPS, Ports: []string{"k0"}, Racks: 2, Dataplane: "mirred", Listen: "127.0.0.1:0"},
 		{Name: "tor0", Role: ToR, Ports: []string{"k0"}, Racks: 2, Fibre: "k0", VOQBytes: 1 << 20,
