@@ -74,17 +74,25 @@ func CutBodies(data []byte, within string, keys ...string) (rest []byte, bodies 
 func LineOfReference(data []byte) (line int) {
 	for text := range bytes.Lines(data) {
 		line++
-		before := byte(' ')
-		for i, b := range text {
-			if bytes.IndexByte([]byte(" \t[{,:"), before) >= 0 {
-				if b == '#' && before != ':' {
-					break
-				}
-				if bytes.IndexByte([]byte("&*|>"), b) >= 0 || bytes.HasPrefix(text[i:], []byte("<<")) {
-					return line
-				}
+		for i := 0; ; i++ {
+			next := bytes.IndexAny(text[i:], "&*|><#")
+			if next < 0 {
+				break
 			}
-			before = b
+			i += next
+			before := byte(' ')
+			if i > 0 {
+				before = text[i-1]
+			}
+			if bytes.IndexByte([]byte(" \t[{,:"), before) < 0 {
+				continue
+			}
+			if text[i] == '#' && before != ':' {
+				break
+			}
+			if text[i] != '#' && text[i] != '<' || bytes.HasPrefix(text[i:], []byte("<<")) {
+				return line
+			}
 		}
 	}
 	return 0
