@@ -178,6 +178,7 @@ func TestBackendRules(t *testing.T) {
 // TestBackend: the target shows every change of the switch, whichever client made it, and reports what
 // the switch cannot do.
 func TestBackend(t *testing.T) {
+	t.Parallel()
 	s, cfg := fronted(t, "ocp")
 	d, err := gnmi.Dial(t.Context(), cfg)
 	if err != nil {

@@ -23,10 +23,14 @@ import (
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/conformance"
 	"lightloom/southbound/gnmi/probe"
+	"lightloom/southbound/noise"
 	"lightloom/southbound/pki"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	noise.Waiting(4)
+	goleak.VerifyTestMain(m)
+}
 
 const ms = time.Millisecond
 
@@ -60,6 +64,7 @@ func config(profile string) targetd.Config {
 
 // TestRulesHold: our own targets keep every rule.
 func TestRulesHold(t *testing.T) {
+	t.Parallel()
 	for _, name := range targetd.Profiles() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,7 +74,8 @@ func TestRulesHold(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := 0
-			for _, f := range conformance.Run(t.Context(), conn, p, 8, conformance.Options{Write: true}) {
+			for _, f := range conformance.Run(t.Context(), conn, p, 8,
+				conformance.Options{Write: true, Sample: 20 * time.Millisecond}) {
 				if f.Result == conformance.Broken {
 					t.Errorf("%s: %s", f.Rule, f.Why)
 				}
@@ -112,6 +118,7 @@ func (naive) Get(context.Context, *gpb.GetRequest) (*gpb.GetResponse, error) {
 
 // TestRulesBroken: a target that takes anything is found out.
 func TestRulesBroken(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
