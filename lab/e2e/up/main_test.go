@@ -25,8 +25,8 @@ const (
 	receiveCommand = "test-receive"
 )
 
-// TestMain has three fabrics up at once, and no more: each has three replicas, which a busy machine keeps from electing a
-// leader.
+// TestMain has three fabrics up at once, and no more: each has three replicas, which a busy machine keeps from electing
+// a leader.
 func TestMain(m *testing.M) {
 	labtest.Main(m, "3", map[string]func(context.Context, []string) error{upCommand: keepFabric,
 		execCommand: execIn, emulated.InsideCommand: inside,
