@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -141,6 +142,29 @@ func TestRotateUnderLoad(t *testing.T) {
 	}
 }
 
+// showLast waits until each replica shows the certificate that is in its files now.
+func (m *machines) showLast() {
+	m.t.Helper()
+	for _, name := range m.names {
+		c, err := server.ReadReplicaFile(m.config(name))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		id, err := c.Identity.Files.Read()
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		m.until(name+" shows its last certificate", func() bool {
+			conn, err := tls.Dial("tcp", c.API[name], &tls.Config{InsecureSkipVerify: true})
+			if err != nil {
+				return false
+			}
+			defer conn.Close()
+			return fmt.Sprintf("%x", conn.ConnectionState().PeerCertificates[0].SerialNumber) == id.Serial()
+		})
+	}
+}
+
 // TestRotateRunbook runs the commands of docs/runbooks/rotate-certificates.md, in their order.
 func TestRotateRunbook(t *testing.T) {
 	m := founded(t)
@@ -158,6 +182,7 @@ func TestRotateRunbook(t *testing.T) {
 		}
 		args := strings.Fields(strings.ReplaceAll(command, " prod", " "+m.dir))
 		if args[0] == "cluster" {
+			m.showLast() // as the page says: wait until every program has read its new files
 			args = append(args, "--socket", socket)
 		}
 		out := m.must(args...)
