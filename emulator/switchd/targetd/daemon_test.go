@@ -74,8 +74,7 @@ func TestRulesHold(t *testing.T) {
 				t.Fatal(err)
 			}
 			held := 0
-			for _, f := range conformance.Run(t.Context(), conn, p, 8,
-				conformance.Options{Write: true, Sample: 20 * time.Millisecond}) {
+			for _, f := range conformance.Run(t.Context(), conn, p, 8, conformance.Options{Write: true}) {
 				if f.Result == conformance.Broken {
 					t.Errorf("%s: %s", f.Rule, f.Why)
 				}
