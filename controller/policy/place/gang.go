@@ -71,21 +71,27 @@ func (k *schedulingPass) guide(v *controller.View, j *controller.Job, free []int
 }
 
 // inOrder lists the stages of a job, each after all that it receives from, the smaller number first
-// where that is open.
+// where that is open. Where streams lead in a circle, they do not count.
 func inOrder(j *controller.Job) []int {
-	var out []int
 	done := make([]bool, len(j.Stages))
-	for len(out) < len(done) {
+	next := func(streams bool) int {
 		for s := range done {
-			waits := slices.ContainsFunc(j.Edges, func(e controller.Edge) bool {
-				return e.Kind != controller.Fixed && e.To == s && !done[e.From]
-			})
-			if !done[s] && !waits {
-				done[s] = true
-				out = append(out, s)
-				break
+			if !done[s] && !slices.ContainsFunc(j.Edges, func(e controller.Edge) bool {
+				return e.Kind != controller.Fixed && e.To == s && !done[e.From] && (streams || !e.Stream)
+			}) {
+				return s
 			}
 		}
+		return -1
+	}
+	var out []int
+	for len(out) < len(done) {
+		s := next(true)
+		if s < 0 {
+			s = next(false) // other edges lead in no circle
+		}
+		done[s] = true
+		out = append(out, s)
 	}
 	return out
 }

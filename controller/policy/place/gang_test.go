@@ -86,6 +86,16 @@ func TestGangIsGuided(t *testing.T) {
 	}
 }
 
+// TestOrderOfStreams: streams that lead in a circle, or to their own stage, have an order too.
+func TestOrderOfStreams(t *testing.T) {
+	j := &controller.Job{Stages: make([]controller.Stage, 4), Edges: []controller.Edge{
+		{From: 3, To: 2, Kind: controller.OneToOne, Stream: true}, {From: 2, To: 3, Kind: controller.OneToOne, Stream: true},
+		{From: 0, To: 0, Kind: controller.OneToOne, Stream: true}, {From: 3, To: 1, Kind: controller.OneToOne}}}
+	if got := inOrder(j); !slices.Equal(got, []int{0, 2, 3, 1}) {
+		t.Errorf("%v", got)
+	}
+}
+
 // TestGangFits: whatever jobs come and whichever slots are free, every job that Fair would place is
 // placed, and no slot is given twice.
 func TestGangFits(t *testing.T) {
