@@ -119,11 +119,12 @@ type aim struct {
 	order    []int         // of byNeed; nil before it was asked for
 }
 
-// aims are those of a job as a decision begins. They last as long as its tasks stay as they are, unless it reads what
-// other jobs have written, which can come to lie elsewhere.
+// aims are those of a job as a decision begins. They last as long as its tasks and blocks stay as they are, unless it
+// reads what other jobs have written, which can come to lie elsewhere.
 type aims struct {
 	of     []*aim
 	fabric *topo.Fabric
+	blocks *southbound.RackID // the first of the job's, which are drawn anew once too many others have been; nil: none
 }
 
 // on returns the aims on a fabric; nil where they are not known.
@@ -435,8 +436,12 @@ func (n *dawnPass) awaits(a *aim) bool {
 func (n *dawnPass) stages(y *slotAllocator) []*aim {
 	var out []*aim
 	for _, w := range y.works {
-		if w.aims == nil || w.chained {
-			w.aims = &aims{w.stages(), n.v.Fabric}
+		var first *southbound.RackID
+		if len(w.blocks) > 0 {
+			first = &w.blocks[0]
+		}
+		if w.aims == nil || w.chained || w.aims.blocks != first {
+			w.aims = &aims{w.stages(), n.v.Fabric, first}
 		}
 		out = append(out, w.aims.of...)
 	}

@@ -244,6 +244,7 @@ func printOf(v *controller.View, j *controller.Job) print {
 
 func (k *Packer) graph(v *controller.View, w *work) *graph {
 	if g := w.graph; g != nil && g.job.seed == v.Seed {
+		k.keep(w.job.ID, g)
 		return g
 	}
 	id := printOf(v, w.job)
@@ -251,13 +252,21 @@ func (k *Packer) graph(v *controller.View, w *work) *graph {
 		w.graph = g
 		return g
 	}
+	g := k.newGraph(v, w.job)
+	g.job, w.graph = id, g
+	k.keep(w.job.ID, g)
+	return g
+}
+
+// keep remembers the graph of a job.
+func (k *Packer) keep(id controller.JobID, g *graph) {
+	if k.graphs[id] == g {
+		return
+	}
 	if k.graphs == nil || len(k.graphs) >= manyGraphs {
 		k.graphs = map[controller.JobID]*graph{}
 	}
-	g := k.newGraph(v, w.job)
-	g.job = id
-	k.graphs[w.job.ID], w.graph = g, g
-	return g
+	k.graphs[id] = g
 }
 
 // manyGraphs is how many are kept.
