@@ -132,8 +132,8 @@ func (d *Data) own(j *Job) bool {
 
 func (d *Data) checkCoflow(f *topo.Fabric, c *Coflow) error {
 	n, j := len(c.Columns.Src), d.Job(c.Job)
-	if len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Tag) != n || len(c.Done) != n ||
-		j == nil || c.Edge < 0 || int(c.Edge) > len(j.Edges) || c.Block != (int(c.Edge) == len(j.Edges)) {
+	if len(c.Columns.Dst) != n || len(c.Columns.Size) != n || len(c.Columns.Flows) != n || len(c.Tag) != n ||
+		len(c.Done) != n || j == nil || c.Edge < 0 || int(c.Edge) > len(j.Edges) || c.Block != (int(c.Edge) == len(j.Edges)) {
 		return errors.New("is incomplete")
 	}
 	if err := d.checkPairs(f, c); err != nil {

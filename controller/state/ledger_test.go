@@ -136,7 +136,7 @@ func TestRestoreRefusesParts(t *testing.T) {
 	}
 }
 
-// TestCheckCoflow: a coflow's host flows begin and end at hosts of the fabric.
+// TestCheckCoflow: a coflow's host flows begin and end at hosts of the fabric, and each has its columns.
 func TestCheckCoflow(t *testing.T) {
 	f := hybrid(t)
 	d := Data{Jobs: []*Job{{Job: controller.Job{Edges: []controller.Edge{{Kind: controller.Fixed}}}}}}
@@ -147,10 +147,14 @@ func TestCheckCoflow(t *testing.T) {
 	}{{0, end - 1, true}, {end - 1, 0, true}, {-1, 0, false}, {0, -1, false}, {end, 0, false}, {0,
 		end, false}} {
 		c := &Coflow{Columns: controller.Columns{Src: []southbound.HostID{x.src},
-			Dst:  []southbound.HostID{x.dst},
-			Size: []pathmap.Bytes{1}}, Tag: make([]southbound.Tag, 1), Done: make([]bool, 1)}
+			Dst:   []southbound.HostID{x.dst},
+			Flows: []int32{1},
+			Size:  []pathmap.Bytes{1}}, Tag: make([]southbound.Tag, 1), Done: make([]bool, 1)}
 		if err := d.checkCoflow(f, c); (err == nil) != x.ok {
 			t.Errorf("%d→%d on %d hosts: %v", x.src, x.dst, end, err)
+		}
+		if c.Columns.Flows = nil; d.checkCoflow(f, c) == nil {
+			t.Error("a coflow without counts of flows")
 		}
 	}
 }
