@@ -2,11 +2,11 @@ package flowsim
 
 import (
 	"fmt"
-	"lightloom/emulator/hashtable"
 	"math/rand/v2"
 	"testing"
 	"time"
 
+	"lightloom/emulator/hashtable"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"

@@ -12,7 +12,8 @@ import (
 // spreads is the host flows of large coflows that are spread, where only links of hosts bind and end
 // instants are not rounded. A decision gives thousands of them another rate, so a rate is to cost little:
 // it is one of three numbers of a row, links are asked for by host, and when a row ends is found only once
-// it can be the first. Rates, ends and rounding are those of individual rates, to the last place.
+// it can be the first. Rates, ends and rounding are those of individual rates, to the last place, as long as those of a
+// coflow are below 2⁵³ b/s in sum.
 type spreads struct {
 	*state
 	few     int32         // coflows of fewer rows have individual rates

@@ -171,8 +171,8 @@ func (s *Levels) Neck(class int32) int32 {
 }
 
 // Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck
-// is another than before, and returns the links whose level is another; the slice is borrowed until the
-// next call.
+// is another than before, and returns the links whose level is another, in no order to rely on; the slice is
+// borrowed until the next call.
 func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	if s.pairs != nil {
 		return s.pairs.solve(moved)

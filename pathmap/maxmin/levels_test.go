@@ -138,8 +138,6 @@ func TestLevelsApart(t *testing.T) {
 	}
 }
 
-// BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other: at one big switch, and
-// in racks of ten with links to the core, so that a flow has four links.
 // TestManyFlows: of more flows than the unit of loads has parts, a link that is just full is still the bottleneck that
 // it is for a new instance.
 func TestManyFlows(t *testing.T) {
@@ -159,6 +157,8 @@ func TestManyFlows(t *testing.T) {
 	}
 }
 
+// BenchmarkLevels ends flows of a shuffle between 150 hosts one after the other: at one big switch, and
+// in racks of ten with links to the core, so that a flow has four links.
 func BenchmarkLevels(b *testing.B) {
 	const hosts, racks = 150, 15
 	across := func(from, to int) []pathmap.LinkID {

@@ -151,8 +151,8 @@ func kind(m southbound.Match) (k int) {
 	return k
 }
 
-// Foresee prefetches the memory that a Lookup reads first, and returns its content. It does not wait
-// for the read, so that cache misses of several calls overlap.
+// Foresee prefetches the memory that a Lookup mostly reads first, that of rules with a tag, and returns its content.
+// It does not wait for the read, so that cache misses of several calls overlap.
 func (t *Tables) Foresee(dst, src southbound.RackID, tag southbound.Tag) uint32 {
 	if t.kinds[2]+t.kinds[3] == 0 {
 		src = southbound.AnyRack
