@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -28,6 +27,7 @@ import (
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 	"lightloom/lab/session"
+	"lightloom/southbound/noise"
 )
 
 // TestMain runs a copy of the test binary that is called lightloom as the program and as its children.
@@ -35,8 +35,8 @@ func TestMain(m *testing.M) {
 	if self, err := os.Executable(); err == nil && filepath.Base(self) == "lightloom" {
 		main()
 	}
-	// Programs on networks mostly wait, so more of them than there are processors go on side by side.
-	if err := errors.Join(flag.Set("test.parallel", "4"), labtest.CollectRarely()); err != nil {
+	noise.Waiting(4)
+	if err := labtest.CollectRarely(); err != nil {
 		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"lightloom": main})

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,12 +16,13 @@ import (
 	"lightloom/lab/console"
 	"lightloom/lab/session"
 	"lightloom/lab/testbed/emulated"
+	"lightloom/southbound/noise"
 )
 
 // Main runs the tests of a package that runs packets, in a binary that is also what such runs start:
 // the process inside, a replica, and the package's own commands, which get their arguments. The own
 // come first. Runs on packets mostly wait, so parallel can be more than there are processors.
-func Main(m *testing.M, parallel string, own map[string]func(ctx context.Context, args []string) error) {
+func Main(m *testing.M, parallel int, own map[string]func(ctx context.Context, args []string) error) {
 	ctx := context.Background()
 	var err error
 	arg := slices.Concat(os.Args, []string{""})[1]
@@ -34,7 +34,8 @@ func Main(m *testing.M, parallel string, own map[string]func(ctx context.Context
 	case arg == server.ReplicaCommand:
 		err = server.RunReplica(ctx, os.Stdin, os.Stderr)
 	default:
-		if err = errors.Join(flag.Set("test.parallel", parallel), CollectRarely()); err == nil {
+		noise.Waiting(parallel)
+		if err = CollectRarely(); err == nil {
 			os.Exit(m.Run())
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"lightloom/southbound/noise"
 )
 
 // program is what users call the binary.
@@ -24,6 +26,7 @@ const program = "lightloom"
 // MainWithProgram runs the tests of a package that uses the binary as its users do: it is built first,
 // and is the first of its name on the path. Where tests look for races, it does so too.
 func MainWithProgram(m *testing.M) {
+	noise.Waiting(4)
 	flag.Parse()
 	if list := flag.Lookup("test.list"); list != nil && list.Value.String() != "" {
 		os.Exit(m.Run())
@@ -31,7 +34,6 @@ func MainWithProgram(m *testing.M) {
 	dir, err := os.MkdirTemp("", "lightloom-built")
 	if err == nil {
 		err = errors.Join(build(dir), os.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH")),
-			flag.Set("test.parallel", "4"), // programs on networks mostly wait
 			CollectRarely())
 	}
 	status := 1

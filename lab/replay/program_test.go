@@ -20,7 +20,7 @@ import (
 // programCommand is a policy's program that routes as ecmp does; at its end it writes what it was told
 // to a file. TestMain lets the test binary be the program that a policy of these tests is.
 func TestMain(m *testing.M) {
-	labtest.Main(m, "4", map[string]func(context.Context, []string) error{programCommand: ecmpProgram})
+	labtest.Main(m, 4, map[string]func(context.Context, []string) error{programCommand: ecmpProgram})
 }
 
 const programCommand = "test-program"

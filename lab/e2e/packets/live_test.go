@@ -24,7 +24,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	labtest.Main(m, "4", map[string]func(context.Context, []string) error{replayCommand: replayInto})
+	labtest.Main(m, 4, map[string]func(context.Context, []string) error{replayCommand: replayInto})
 }
 
 const replayCommand = "test-replay"

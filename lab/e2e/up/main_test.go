@@ -28,7 +28,7 @@ const (
 // TestMain has three fabrics up at once, and no more: each has three replicas, which a busy machine keeps from electing
 // a leader.
 func TestMain(m *testing.M) {
-	labtest.Main(m, "3", map[string]func(context.Context, []string) error{upCommand: keepFabric,
+	labtest.Main(m, 3, map[string]func(context.Context, []string) error{upCommand: keepFabric,
 		execCommand: execIn, emulated.InsideCommand: inside,
 		sendCommand: sendUnannounced, receiveCommand: receiveUnannounced})
 }
