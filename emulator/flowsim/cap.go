@@ -23,6 +23,7 @@ func (f *fluid) takeCaps(index int32, rates []pathmap.BitsPerSecond) {
 		}
 	}
 	f.coflows[index].caps = caps
+	f.classes.noting = false
 	if f.levels.solver != nil {
 		f.levels.disband() // they know as many links as there were
 		f.disturb()

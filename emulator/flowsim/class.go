@@ -56,6 +56,8 @@ type classes struct {
 	stale  []int32 // groups whose next end may be another
 
 	byPriority map[[2]int32]int32 // by route and priority above 0
+	noting     bool               // rates of priorities are shared, and noted are the classes to share for anew
+	noted      []int32
 }
 
 // classRest is what few classes need.
@@ -132,6 +134,7 @@ func (cs *classes) join(index, b int32, left float64) {
 	bu.class, bu.mark = index, cs.vOf(c)+left
 	cs.push(index, b)
 	cs.touch(index)
+	cs.note(index)
 	cs.disturb()
 }
 
@@ -149,11 +152,14 @@ func (cs *classes) leave(b int32) float64 {
 func (cs *classes) thin(index int32) {
 	c := &cs.list[index]
 	cs.touch(index)
+	cs.note(index)
 	cs.relax()
 	if c.size > 0 {
 		return
 	}
-	cs.list[takeOut(&cs.busy, c.pos)].pos = c.pos
+	moved := takeOut(&cs.busy, c.pos)
+	cs.list[moved].pos = c.pos
+	cs.note(moved)
 	c.pos, c.rate = none, 0
 	cs.unplan(index)
 	if c.alone {

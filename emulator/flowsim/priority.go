@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"cmp"
 	"slices"
 
 	"lightloom/southbound"
@@ -49,16 +50,41 @@ func (f *fluid) prioritise(all []southbound.Priority) {
 // shareRanked gives every host flow what those of higher priorities leave it.
 func (f *fluid) shareRanked() {
 	f.solves++
-	busy := f.classes.busy
-	rates := f.rankedDemand.Solve(f.capacity, southbound.MaxPriority, len(busy), func(i int) rankedClass {
-		c := &f.classes.list[busy[i]]
-		r := &f.routes[c.route]
-		if r.fate != arrives {
-			return rankedClass{}
+	cs, r := &f.classes, &f.rankedDemand
+	if !cs.noting || r.Proportional { // proportional shares begin at the prices of the last call
+		r.Reset()
+		cs.noted = append(cs.noted[:0], cs.busy...)
+	}
+	for _, i := range cs.noted {
+		r.Set(i, cs.rankedClass(i))
+	}
+	cs.noting, cs.noted = true, cs.noted[:0]
+	for _, i := range r.Solve(f.capacity) {
+		if r.classes[i].Rate*f.perBit != cs.list[i].rate {
+			cs.noted = append(cs.noted, i)
 		}
-		return rankedClass{Links: f.tight(r), Flows: int(c.size), Priority: c.priority}
-	})
-	for i, rate := range rates {
-		f.classes.setRate(busy[i], rate)
+	}
+	slices.SortFunc(cs.noted, func(a, b int32) int { return cmp.Compare(cs.list[a].pos, cs.list[b].pos) })
+	for _, i := range cs.noted {
+		cs.setRate(i, r.classes[i].Rate)
+	}
+	cs.noted = cs.noted[:0]
+}
+
+// rankedClass is what decides the rates of a class while hosts share by priorities.
+func (cs *classes) rankedClass(index int32) rankedClass {
+	c := &cs.list[index]
+	r := &cs.routes[c.route]
+	out := rankedClass{Place: c.pos, Priority: c.priority}
+	if r.fate == arrives && c.pos != none {
+		out.Links, out.Flows = cs.tight(r), c.size
+	}
+	return out
+}
+
+// note records that a class has more host flows, or fewer, or another place.
+func (cs *classes) note(index int32) {
+	if cs.noting {
+		cs.noted = append(cs.noted, index)
 	}
 }

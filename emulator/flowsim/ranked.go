@@ -1,80 +1,144 @@
 package flowsim
 
 import (
+	"cmp"
 	"slices"
 
 	"lightloom/pathmap"
 	"lightloom/pathmap/propfair"
+	"lightloom/southbound"
 )
 
 // rankedShares shares links among classes of strict priorities: each gets what those above leave,
-// max-min fairly among its own, or proportionally fairly.
+// max-min fairly among its own, or proportionally fairly. It is told of the classes that change, and solves again only
+// the priorities of such classes, and those to which others now leave something else.
 type rankedShares struct {
 	Proportional bool
 
-	of    linkDemand
-	fair  propfair.Solver
-	room  []float64 // by link
-	all   []rankedClass
-	ranks [][]int // by priority: the classes that can send
-	at    []int   // the classes of the priority that is being solved for
-	rates []float64
+	of      linkDemand
+	fair    propfair.Solver
+	classes []rankedClass // by class
+	pending []int32       // classes that have changed
+	solved  []int32       // classes that have been given a rate
+	ranks   [southbound.MaxPriority + 1]rank
+	room    []float64 // memory that calls reuse
+	at      []int32   // the classes of the priority that is being solved for
+}
+
+// rank is the classes of one priority.
+type rank struct {
+	Classes []int32   // those that can send, by their places
+	room    []float64 // by link: what this priority and those above leave; nil before it was solved
+	changed bool
 }
 
 // rankedClass is n flows over the same links at the same priority; none of them where they cannot send.
 type rankedClass struct {
 	Links    []pathmap.LinkID
-	Flows    int
+	Flows    int32
+	Place    int32 // orders the classes of a priority; none: it is not there
 	Priority uint8
+	Rate     float64 // of each flow, once solved for
+
+	listed, pending bool
 }
 
 // takenShare is the share of a link's capacity below which it counts as taken: the rounding of
 // priorities above.
 const takenShare = 1e-9
 
-// Solve returns the rate of each of n classes. Borrowed until the next call.
-func (r *rankedShares) Solve(capacity []float64, highest uint8, n int,
-	class func(i int) rankedClass) []float64 {
-	r.room = append(r.room[:0], capacity...)
-	r.rates = slices.Grow(r.rates[:0], n)[:n]
-	clear(r.rates)
-	r.sort(highest, n, class)
-	for p := int(highest); p >= 0; p-- {
-		if len(r.ranks[p]) > 0 {
-			r.solve(capacity, r.ranks[p])
-		}
+// Reset forgets all classes.
+func (r *rankedShares) Reset() {
+	clear(r.classes)
+	r.pending = r.pending[:0]
+	for p := range r.ranks {
+		r.ranks[p] = rank{Classes: r.ranks[p].Classes[:0]}
 	}
-	return r.rates
 }
 
-// sort lists the classes that can send by their priority.
-func (r *rankedShares) sort(highest uint8, n int, class func(i int) rankedClass) {
-	r.ranks = slices.Grow(r.ranks[:0], int(highest)+1)[:int(highest)+1]
-	for p := range r.ranks {
-		r.ranks[p] = r.ranks[p][:0]
+// Set notes what a class is from now on. Its links are borrowed until it is set again, or all are forgotten.
+func (r *rankedShares) Set(class int32, now rankedClass) {
+	for len(r.classes) <= int(class) {
+		r.classes = append(r.classes, rankedClass{})
 	}
-	r.all = slices.Grow(r.all[:0], n)[:n]
-	for i := range n {
-		c := class(i)
-		if r.all[i] = c; c.Flows > 0 && c.Priority <= highest {
-			r.ranks[c.Priority] = append(r.ranks[c.Priority], i)
+	c := &r.classes[class]
+	if c.listed {
+		k := &r.ranks[c.Priority]
+		k.changed = true
+		if c.Priority != now.Priority || c.Place != now.Place || now.Flows == 0 {
+			i := r.search(k, c.Place)
+			k.Classes = slices.Delete(k.Classes, i, i+1)
+			c.listed = false
 		}
 	}
+	if !c.pending {
+		r.pending = append(r.pending, class)
+	}
+	now.listed, now.pending = c.listed, true
+	*c = now
+}
+
+// search returns where a class at a place is in its rank, or belongs.
+func (r *rankedShares) search(k *rank, place int32) int {
+	i, _ := slices.BinarySearchFunc(k.Classes, place, func(x, place int32) int {
+		return cmp.Compare(r.classes[x].Place, place)
+	})
+	return i
+}
+
+// Solve solves for the rates of classes, and returns those that have been solved for. Borrowed until the next call.
+// Capacities are those of the call before, unless all classes have been forgotten since.
+func (r *rankedShares) Solve(capacity []float64) []int32 {
+	r.solved = r.solved[:0]
+	r.list()
+	room, anew := capacity, false
+	for p := southbound.MaxPriority; p >= 0; p-- {
+		k := &r.ranks[p]
+		if anew || k.changed || k.room == nil {
+			r.room = append(r.room[:0], room...)
+			r.solve(capacity, k.Classes)
+			r.solved = append(r.solved, k.Classes...)
+			anew = !slices.Equal(r.room, k.room)
+			k.room, r.room, k.changed = r.room, k.room, false
+		}
+		room = k.room
+	}
+	return r.solved
+}
+
+// list puts the classes that have changed where they belong.
+func (r *rankedShares) list() {
+	for _, i := range r.pending {
+		c := &r.classes[i]
+		c.pending = false
+		switch {
+		case c.Place == none || c.listed:
+		case c.Flows == 0:
+			c.Rate = 0
+			r.solved = append(r.solved, i)
+		default:
+			k := &r.ranks[c.Priority]
+			k.Classes = slices.Insert(k.Classes, r.search(k, c.Place), i)
+			c.listed, k.changed = true, true
+		}
+	}
+	r.pending = r.pending[:0]
 }
 
 // solve shares what is left among the classes of one priority, and takes it.
-func (r *rankedShares) solve(capacity []float64, rank []int) {
+func (r *rankedShares) solve(capacity []float64, rank []int32) {
 	r.at, r.of.Classes = r.at[:0], r.of.Classes[:0]
 next:
 	for _, i := range rank {
-		c := &r.all[i]
+		c := &r.classes[i]
+		c.Rate = 0
 		for _, l := range c.Links {
 			if r.room[l] <= takenShare*capacity[l] {
 				continue next
 			}
 		}
 		r.at = append(r.at, i)
-		r.of.Add(c.Links, c.Flows, unbounded)
+		r.of.Add(c.Links, int(c.Flows), unbounded)
 	}
 	if len(r.at) == 0 {
 		return
@@ -84,7 +148,7 @@ next:
 		solve = r.fair.Solve
 	}
 	for k, rate := range r.of.solve(r.room, solve) {
-		r.rates[r.at[k]] = rate
+		r.classes[r.at[k]].Rate = rate
 		for _, l := range r.of.Classes[k].Links {
 			r.room[l] -= rate * r.of.Classes[k].Flows
 		}

@@ -7,10 +7,12 @@ import (
 // share gives every host flow its rate.
 func (f *fluid) share() {
 	f.strained = false
-	switch {
-	case f.ranked, f.fair && f.rankedDemand.Proportional:
+	if f.ranked || f.fair && f.rankedDemand.Proportional {
 		f.shareRanked()
 		return
+	}
+	f.classes.noting = false
+	switch {
 	case f.fair:
 		f.levels.shareFairly()
 		return
