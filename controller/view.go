@@ -69,8 +69,20 @@ type Pace struct {
 	// TaskChanges grows with every change to jobs, their tasks, slots and lost hosts; 0: nobody counts. It is not
 	// replicated: two leaders can have counted differently.
 	TaskChanges uint64 `json:"-"`
+	// AllTaskChanges is TaskChanges when tasks of many jobs last can have changed at once, as with a lost host; 0: unknown.
+	AllTaskChanges uint64 `json:"-"`
+	// Unread reads what coflows have left, for a policy that has said that it would ask; nil once that is there.
+	Unread func() `json:"-"`
 	// Deltas are the expected reconfiguration delays by OCS port, where OCSes differ; nil: all have View.Delta.
 	Deltas []time.Duration `json:",omitempty"`
+}
+
+// ReadRemaining fills in what coflows have left, where that has been left out until somebody asks.
+func (v *View) ReadRemaining() {
+	if v.Unread != nil {
+		v.Unread()
+		v.Unread = nil
+	}
 }
 
 // DeltaAt returns the expected reconfiguration delay of a move of an OCS port's circuit.
@@ -196,6 +208,7 @@ type CoflowView struct {
 	Size       []pathmap.Bytes
 	Flows      []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil if unknown
 	Ended      []bool
+	Left       int32                // rows that have not ended; 0: unknown
 	Routed     bool                 // Tag has been decided
 	Tag        []southbound.Tag     // by row: while on packets
 	Remaining  southbound.Remaining // payload; before the start, the sizes

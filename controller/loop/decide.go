@@ -19,6 +19,7 @@ type decider struct {
 	view    controller.View
 	blind   bool // the policy reads nothing of what coflows have left
 	totals  bool // it reads only how much that is together
+	late    bool // it asks before it reads that
 	traffic *demand.Estimator
 	meters  meters
 	asked   int64
@@ -81,6 +82,7 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 	v := &d.view
 	v.Changed, v.Touched, v.Links = l.cables.changed, l.cables.pairs, d.meters.links
 	v.Now, v.Seed, v.Paths, v.TaskChanges = now, l.cfg.Seed, l.cfg.Paths, s.TaskChanges()
+	v.AllTaskChanges, v.Unread = s.AllTaskChanges(), nil
 	v.Delta, v.ElephantThreshold = s.ReconfigurationDelay(l.cfg.Delta), l.cfg.ElephantThreshold
 	v.Deltas = s.ReconfigurationDelays(v.Deltas[:0], l.cfg.Deltas)
 	v.Traffic = d.traffic.Traffic(l.fabric.Racks)
@@ -89,6 +91,9 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 		s.FillBlindView(v)
 	case d.totals && in.Total != nil:
 		s.FillTotalsView(v, in.Total)
+	case d.late:
+		s.FillBlindView(v)
+		v.Unread = func() { s.FillRemaining(v, in.Remaining) }
 	default:
 		s.FillView(v, in.Remaining)
 	}

@@ -142,7 +142,7 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		decider: decider{policy: cfg.Policy, traffic: demand.NewEstimator(cfg.Demand),
 			meters: meters{topology: f.Topology},
 			asks:   state.NewAsked(), blind: can.Blind && cfg.Demand.Oracle(),
-			totals: can.Totals && cfg.Demand.Oracle()},
+			totals: can.Totals && cfg.Demand.Oracle(), late: can.Late && cfg.Demand.Oracle()},
 		devices: newDevices(),
 		cables:  newCables(f),
 		circuits: circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports),

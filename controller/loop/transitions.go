@@ -36,8 +36,8 @@ func (l *Loop) transitions(s *state.State, now time.Duration) {
 		j := s.Job(st.Job)
 		first, end := j.StageTasks(int(st.Stage))
 		tasks := s.Live().TasksOf(j)
-		if stage := &j.Job.Stages[st.Stage]; slices.ContainsFunc(stage.Tasks,
-			func(t controller.Task) bool { return t.Load > 0 }) {
+		if stage := &j.Job.Stages[st.Stage]; l.pending.wants.Has(controller.LoadsStarted) &&
+			slices.ContainsFunc(stage.Tasks, func(t controller.Task) bool { return t.Load > 0 }) {
 			l.pending.note(controller.LoadsStarted, now, j.ID, -1, 0)
 		}
 		for i := first; i < end; i++ {

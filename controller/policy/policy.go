@@ -25,8 +25,19 @@ type eventFilter interface {
 // Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that
 // each carries); route (what is left on packets); share (both). A nil part leaves its question open.
 func Compose(where, circuits, route, share Part) controller.Policy {
-	return compose([questions]Part{where, circuits, route, share}, new(place.Reads),
-		controller.Capabilities{Circuits: circuits != nil})
+	can := controller.Capabilities{Circuits: circuits != nil, Late: true}
+	for _, p := range []Part{where, circuits, route, share} {
+		if late, ok := p.(lateReader); p != nil && (!ok || !late.ReadsLate()) {
+			can.Late = false
+		}
+	}
+	return compose([questions]Part{where, circuits, route, share}, new(place.Reads), can)
+}
+
+// lateReader is a Part that can say of itself that it reads nothing of what coflows have left before
+// View.ReadRemaining.
+type lateReader interface {
+	ReadsLate() bool
 }
 
 // compose has reads complete what the part that places has placed; nil leaves it as it is.

@@ -33,6 +33,9 @@ func (s *State) Apply(e *Entry) error {
 // TaskChanges grows with every change to jobs, their tasks, slots and lost hosts, and is above 0. It is not replicated.
 func (s *State) TaskChanges() uint64 { return s.taskChanges }
 
+// AllTaskChanges is TaskChanges when an entry last can have changed tasks of more than one job, and is above 0.
+func (s *State) AllTaskChanges() uint64 { return max(s.allChanged, 1) }
+
 // countTaskChange counts an entry that has been applied, and notes which job's tasks it can have changed.
 func (s *State) countTaskChange(e *Entry) {
 	s.taskChanges++

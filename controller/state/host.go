@@ -172,14 +172,20 @@ func (s *State) checkMoving(j *Job, p *controller.Placement, held map[southbound
 // reschedule gives hosts to the tasks of a job that have lost theirs, or have had none so far. What has
 // not begun to be sent is laid out anew.
 func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
+	tasks := s.d.TasksOf(j)
+	var room [4]int32
+	begin := room[:0] // stages with a task that may start now: their other tasks need not be looked at
 	for i, h := range hosts {
 		if j.Hosts[i] != controller.NoHost || h == controller.NoHost {
 			continue
 		}
-		t := s.task(j, i)
+		t := &tasks[i]
 		j.Hosts[i], t.Host = h, h
 		if t.Ended == Unset {
 			s.occupy(j, i)
+		}
+		if n := len(begin); t.MayStart() && (n == 0 || begin[n-1] != t.Stage) {
+			begin = append(begin, t.Stage)
 		}
 	}
 	s.noteEvicted(j)
@@ -195,6 +201,10 @@ func (s *State) reschedule(j *Job, hosts []southbound.HostID) {
 		}
 	}
 	for k := range j.Stages {
+		if slices.Contains(begin, int32(k)) {
+			s.queueStage(j, int32(k))
+			continue
+		}
 		s.noteStage(j, int32(k))
 	}
 }

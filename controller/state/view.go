@@ -26,6 +26,14 @@ func (s *State) FillBlindView(v *controller.View) {
 	})
 }
 
+// FillRemaining completes what FillBlindView wrote.
+func (s *State) FillRemaining(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		c.Remaining = s.leftOf(c.ID, s.Coflow(c.ID), left)
+	}
+}
+
 // FillTotalsView is FillView for callers that read only how much coflows have left in total; total
 // returns it in bytes.
 func (s *State) FillTotalsView(v *controller.View, total func(southbound.CoflowID) (float64, bool)) {
@@ -110,7 +118,7 @@ func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
 	out.Admission, out.Started, out.Start = c.Admission, c.Started != Unset, c.Started
 	out.Generation = c.generation
 	out.Src, out.Dst, out.Size, out.Flows = c.Columns.Src, c.Columns.Dst, c.Columns.Size, c.Columns.Flows
-	out.Ended, out.Routed, out.Tag = c.Done, c.Routed, c.Tag
+	out.Ended, out.Left, out.Routed, out.Tag = c.Done, c.Remaining, c.Routed, c.Tag
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}

@@ -2,7 +2,6 @@ package share
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -39,19 +38,38 @@ type Priority struct {
 	// Size estimates how many bytes a job's stage sends; nil: as many as it does.
 	Size func(v *controller.View, j *controller.Job, edge int) float64
 
-	said []southbound.Priority
-	once bool
-	at   []ranked
+	said   []southbound.Priority
+	once   bool
+	ranked []ranked // the started coflows of the last call, in the order of its view
+	was    []ranked // memory for the next call
+	heads  []queueHead
+	order  []int32 // of ranked, by rank
+	met    []int   // by machine: how many coflows have been ranked there
 }
 
-// ranked is a coflow at one machine that receives it.
+// ranked is a coflow with what decides its rank at each machine that receives it.
 type ranked struct {
-	dst   southbound.HostID
-	low   bool
-	size  float64
-	job   controller.JobID
-	since time.Duration // by arrival of the job, else of the coflow
-	id    southbound.CoflowID
+	id         southbound.CoflowID
+	generation uint64
+	left       int32 // rows that have not ended
+	start      time.Duration
+
+	size   float64
+	job    controller.JobID
+	since  time.Duration // by arrival of the job, else of the coflow
+	queued bool          // its job is in a FIFO queue: that of its user
+	user   string
+	low    bool                // its job is in a queue, and not the head of it
+	dst    []southbound.HostID // machines that receive some of what has not ended
+	near   []int32             // rows that stay in their rack
+	level  uint8               // the best of its priorities at all machines
+}
+
+// queueHead is the first to have arrived of the jobs of a queue that have tasks.
+type queueHead struct {
+	user string
+	at   time.Duration
+	job  controller.JobID
 }
 
 // Wants implements the part's list of events.
@@ -59,9 +77,15 @@ func (*Priority) Wants() controller.KindSet {
 	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.FabricChanged)
 }
 
+// ReadsLate tells that it does not read what coflows have left.
+func (*Priority) ReadsLate() bool { return true }
+
 // Fill plans the priorities if they have changed.
 func (s *Priority) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	now := s.priorities(v)
+	if !s.look(v) && s.once {
+		return
+	}
+	now := s.priorities()
 	if s.once && slices.EqualFunc(now, s.said, samePriority) {
 		return
 	}
@@ -73,34 +97,63 @@ func samePriority(a, b southbound.Priority) bool {
 	return a.Coflow == b.Coflow && a.Priority == b.Priority && slices.Equal(a.Low, b.Low)
 }
 
-// priorities ranks the started coflows of a view.
-func (s *Priority) priorities(v *controller.View) []southbound.Priority {
-	jobs := jobsOf(v)
-	heads := s.heads(jobs)
-	s.at = s.at[:0]
+// look brings the started coflows up to date with a view, and reports whether anything that ranks them has changed.
+func (s *Priority) look(v *controller.View) (changed bool) {
+	s.findHeads(v)
+	s.was, s.ranked = s.ranked, s.was[:0]
+	k := 0
 	for i := range v.Coflows {
-		if c := &v.Coflows[i]; c.Started {
-			s.receivers(v, c, jobs[c.Job], heads)
+		c := &v.Coflows[i]
+		if !c.Started {
+			continue
 		}
+		for k < len(s.was) && s.was[k].id < c.ID {
+			k, changed = k+1, true
+		}
+		n := len(s.ranked)
+		s.ranked = slices.Grow(s.ranked, 1)[:n+1]
+		if x := &s.ranked[n]; k < len(s.was) && s.was[k].same(c) {
+			*x, s.was[k] = s.was[k], ranked{}
+			k++
+		} else {
+			*x, changed = s.newRanked(v, c), true
+		}
+		x := &s.ranked[n]
+		low := x.queued && s.head(x.user) != x.job
+		changed, x.low = changed || low != x.low, low
 	}
-	slices.SortFunc(s.at, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.dst, b.dst), s.compare(&a, &b))
-	})
-	best := map[southbound.CoflowID]uint8{}
-	rank := 0
-	for i := range s.at {
-		x := &s.at[i]
-		if rank++; i == 0 || s.at[i-1].dst != x.dst {
-			rank = 0
-		}
-		if level := s.level(x, rank); level > best[x.id] {
-			best[x.id] = level
+	return changed || k < len(s.was)
+}
+
+// same reports whether a coflow is as it was.
+func (x *ranked) same(c *controller.CoflowView) bool {
+	return x.id == c.ID && x.generation == c.Generation && x.left == c.Left && x.start == c.Start && c.Generation > 0 &&
+		c.Left > 0
+}
+
+// priorities ranks the started coflows.
+func (s *Priority) priorities() []southbound.Priority {
+	s.order = s.order[:0]
+	for i := range s.ranked {
+		s.order = append(s.order, int32(i))
+	}
+	slices.SortFunc(s.order, func(a, b int32) int { return s.compare(&s.ranked[a], &s.ranked[b]) })
+	clear(s.met)
+	for _, i := range s.order {
+		x := &s.ranked[i]
+		x.level = 0
+		for _, h := range x.dst {
+			for int(h) >= len(s.met) {
+				s.met = append(s.met, 0)
+			}
+			x.level = max(x.level, s.level(x, s.met[h]))
+			s.met[h]++
 		}
 	}
 	var out []southbound.Priority
-	for i := range v.Coflows {
-		if c := &v.Coflows[i]; best[c.ID] > 0 {
-			out = append(out, southbound.Priority{Coflow: c.ID, Priority: best[c.ID], Low: near(v, c)})
+	for i := range s.ranked {
+		if x := &s.ranked[i]; x.level > 0 {
+			out = append(out, southbound.Priority{Coflow: x.id, Priority: x.level, Low: x.near})
 		}
 	}
 	slices.SortFunc(out, func(a, b southbound.Priority) int { return cmp.Compare(a.Coflow, b.Coflow) })
@@ -112,13 +165,13 @@ func (s *Priority) compare(a, b *ranked) int {
 	if s.Intent == OrderIntent {
 		return cmp.Or(cmp.Compare(a.since, b.since), cmp.Compare(a.job, b.job), cmp.Compare(a.id, b.id))
 	}
-	low := func(x *ranked) int {
-		if x.low {
-			return 1
-		}
-		return 0
+	switch {
+	case a.low != b.low && b.low:
+		return -1
+	case a.low != b.low:
+		return 1
 	}
-	return cmp.Or(low(a)-low(b), cmp.Compare(a.size, b.size), cmp.Compare(a.job, b.job),
+	return cmp.Or(cmp.Compare(a.size, b.size), cmp.Compare(a.job, b.job),
 		cmp.Compare(a.since, b.since),
 		cmp.Compare(a.id, b.id))
 }
@@ -143,22 +196,25 @@ func (s *Priority) level(x *ranked, rank int) uint8 {
 	return uint8(max(southbound.MaxPriority-rank, 1))
 }
 
-// receivers lists a coflow at each machine that receives some of it.
-func (s *Priority) receivers(v *controller.View, c *controller.CoflowView, j *controller.Job,
-	heads map[string]controller.JobID) {
-	x := ranked{id: c.ID, job: c.Job, since: c.Start, size: s.size(v, c, j), dst: controller.NoHost}
+// newRanked is a coflow with the machines that receive some of it.
+func (s *Priority) newRanked(v *controller.View, c *controller.CoflowView) ranked {
+	j := jobOf(v, c.Job)
+	x := ranked{id: c.ID, generation: c.Generation, left: c.Left, start: c.Start, job: c.Job, since: c.Start,
+		size: s.size(v, c, j), near: near(v, c)}
 	if s.Intent == OrderIntent {
 		x.since = c.Arrival
 	}
 	if j != nil && s.Intent.Ordered(j.User) {
-		x.low = heads[j.User] != j.ID
+		x.queued, x.user = true, j.User
 	}
+	last := controller.NoHost
 	for r, over := range c.Ended {
-		if !over && c.Dst[r] != x.dst { // rows are sorted by destination
-			x.dst = c.Dst[r]
-			s.at = append(s.at, x)
+		if !over && c.Dst[r] != last { // rows are sorted by destination
+			last = c.Dst[r]
+			x.dst = append(x.dst, last)
 		}
 	}
+	return x
 }
 
 // size is how many bytes the coflow's stage sends, all of its coflows together.
@@ -199,38 +255,57 @@ func near(v *controller.View, c *controller.CoflowView) []int32 {
 	return low
 }
 
-// jobsOf returns the jobs of a view that are placed.
-func jobsOf(v *controller.View) map[controller.JobID]*controller.Job {
-	all := make(map[controller.JobID]*controller.Job, len(v.Partial)+len(v.Running))
-	for i := range v.Running {
-		all[v.Running[i].Job.ID] = v.Running[i].Job
-	}
+// jobOf returns a job of a view that is placed; nil where there is none of that id.
+func jobOf(v *controller.View, id controller.JobID) *controller.Job {
 	for i := range v.Partial {
-		all[v.Partial[i].Job.ID] = v.Partial[i].Job
+		if j := v.Partial[i].Job; j.ID == id {
+			return j
+		}
 	}
-	return all
+	for i := range v.Running {
+		if j := v.Running[i].Job; j.ID == id {
+			return j
+		}
+	}
+	return nil
 }
 
-// heads returns the head of each FIFO queue: the first to have arrived of the jobs that have tasks.
-func (s *Priority) heads(jobs map[controller.JobID]*controller.Job) map[string]controller.JobID {
-	type head struct {
-		at time.Duration
-		id controller.JobID
+// findHeads finds the head of each FIFO queue.
+func (s *Priority) findHeads(v *controller.View) {
+	s.heads = s.heads[:0]
+	if s.Intent != FIFOIntent && s.Intent != QueueIntent {
+		return
 	}
-	first := map[string]head{}
-	for id, j := range jobs {
-		h, known := first[j.User]
-		if !known {
-			h = head{math.MaxInt64, id}
+	for i := range v.Running {
+		s.arrived(v.Running[i].Job)
+	}
+	for i := range v.Partial {
+		s.arrived(v.Partial[i].Job)
+	}
+}
+
+// arrived makes a job the head of its queue if it arrived before that.
+func (s *Priority) arrived(j *controller.Job) {
+	if !s.Intent.Ordered(j.User) {
+		return
+	}
+	i := slices.IndexFunc(s.heads, func(h queueHead) bool { return h.user == j.User })
+	if i < 0 {
+		s.heads = append(s.heads, queueHead{j.User, j.Arrival, j.ID})
+		return
+	}
+	h := &s.heads[i]
+	if cmp.Or(cmp.Compare(j.Arrival, h.at), cmp.Compare(j.ID, h.job)) < 0 {
+		*h = queueHead{j.User, j.Arrival, j.ID}
+	}
+}
+
+// head returns the head of a queue.
+func (s *Priority) head(user string) controller.JobID {
+	for i := range s.heads {
+		if s.heads[i].user == user {
+			return s.heads[i].job
 		}
-		if c := cmp.Or(cmp.Compare(j.Arrival, h.at), cmp.Compare(id, h.id)); c <= 0 {
-			h = head{j.Arrival, id}
-		}
-		first[j.User] = h
 	}
-	out := make(map[string]controller.JobID, len(first))
-	for user, h := range first {
-		out[user] = h.id
-	}
-	return out
+	return -1
 }
