@@ -188,7 +188,7 @@ func (c *cluster) decide(part filler) time.Duration {
 	c.t.Helper()
 	v := controller.View{Now: c.now, Seed: 7, Delta: 20 * time.Millisecond, ElephantThreshold: 1000}
 	c.s.FillView(&v, nil)
-	v.TaskChanges = c.s.TaskChanges()
+	v.TaskChanges, v.AllTaskChanges = c.s.TaskChanges(), c.s.AllTaskChanges()
 	p := controller.Plan{Wake: southbound.Never}
 	part.Fill(&v, nil, &p)
 	again := controller.Plan{Wake: southbound.Never}
@@ -730,7 +730,7 @@ func TestLearntOfSources(t *testing.T) {
 				p.Tasks[i].Ended = 1
 			}
 		}
-		w := &work{totals: newTotals(0, j, p), job: j, open: []int{tc.maps - tc.ended, 2, 2}, tasks: p.Tasks}
+		w := &work{totals: newTotals(new(controller.View), j, p), job: j, open: []int{tc.maps - tc.ended, 2, 2}, tasks: p.Tasks}
 		all, sir := (&schedulingPass{}).learnt(w)
 		if all != block*pathmap.Bytes(tc.maps) || sir != tc.want {
 			t.Errorf("%s: of %d bytes %v times as many are left, want %v", tc.name, all, sir, tc.want)
@@ -782,7 +782,7 @@ func TestReads(t *testing.T) {
 			[]int{2}, false},
 		{"nothing waits", mapReduce("a", 0, 2, 0, 0), []int{0}, false},
 	} {
-		if got := (&work{totals: newTotals(0, tc.job, nil), open: tc.open}).reads(); got != tc.want {
+		if got := (&work{totals: newTotals(new(controller.View), tc.job, nil), open: tc.open}).reads(); got != tc.want {
 			t.Errorf("%s: reads %v", tc.name, got)
 		}
 	}

@@ -36,10 +36,15 @@ type Packer struct {
 
 	cache blockCache
 	// kept only where no slot is free or no task waits; every other decision rests on the load of links, too
-	last   fruitless
-	jobs   jobMemory
-	graphs map[controller.JobID]*graph
-	tell   route.Explainer
+	last    fruitless
+	jobs    jobMemory
+	graphs  map[controller.JobID]*graph
+	cleared int // how often graphs have been dropped
+	made    packed
+	view    *controller.View    // of the decision
+	asked   int                 // decisions
+	none    []southbound.HostID // no host for any task; read only
+	tell    route.Explainer
 }
 
 // NewPacker returns the part of a rule.
@@ -51,6 +56,9 @@ func NewPacker(r pushbox.Rule, fifo func(user string) bool) *Packer {
 func (*Packer) Wants() controller.KindSet {
 	return incrementalWants() | controller.Kinds(controller.CoflowStarted, controller.CoflowEnded)
 }
+
+// ReadsLate tells that it asks before it reads what coflows have left.
+func (*Packer) ReadsLate() bool { return true }
 
 // Tell has placements explained from now on.
 func (k *Packer) Tell(to route.Explainer) { k.tell = to }
@@ -74,7 +82,9 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	if o.Skips == 0 {
 		o.Skips = len(y.alive)
 	}
-	works := make(map[int]*work, len(y.works))
+	k.made.reset()
+	k.view = v
+	k.asked++
 	for _, u := range y.users {
 		q := &pushbox.Queue{Name: u.name, FIFO: k.FIFO != nil &&
 			k.FIFO(u.name), Running: u.running, Last: u.last}
@@ -82,7 +92,6 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 			if j := k.job(v, y, w); j != nil {
 				j.Queue = q
 				q.Jobs = append(q.Jobs, j)
-				works[j.ID] = w
 			}
 		}
 		if len(q.Jobs) > 0 {
@@ -91,7 +100,7 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	}
 	o.Sort()
 	o.TaskArrival(func(c pushbox.Choice) {
-		w := works[c.Job.ID]
+		w := y.workOf(controller.JobID(c.Job.ID))
 		k.explain(v, w, &c)
 		y.put(w, w.stageOf(c.Task.Index), c.Task.Index, southbound.HostID(c.Machine))
 		c.Job.Hosts = w.hosts
@@ -113,43 +122,35 @@ func (w *work) stageOf(task int) int {
 // job returns a job with the stages that may start; nil where none has a task that waits.
 func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job {
 	g := k.graph(v, w)
-	j := &pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1),
-		Hosts:  w.hosts,
-		Copies: w.blocks}
+	var j *pushbox.Job
 	var stages []int
-	for _, s := range g.order {
-		if w.open[s] == 0 || !k.mayStart(y, w, g, s) {
+	for _, s := range k.candidates(w, g) {
+		if !k.mayStart(y, w, g, s) {
 			continue
 		}
-		n := w.size(s)
-		stage := &pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n),
-			Parts: g.parts[s], Reads: g.reads[s],
-			All: n > 1 && g.follows[s], Compute: w.compute(s, k.Beside)}
-		if !k.Beside && g.reads[s] {
-			stage.Block = w.block(s)
+		if j == nil {
+			j = k.made.job()
+			*j = pushbox.Job{ID: int(w.job.ID), Arrival: w.job.Arrival, Weight: cmp.Or(w.job.Weight, 1), Hosts: w.hosts,
+				Copies: w.blocks, Stages: j.Stages[:0]}
 		}
-		stage.Begun = stage.All && w.open[s] < n
+		stage := k.stage(w, g, s)
 		if j.Coflow = max(j.Coflow, g.coflow[s]); stage.Begun {
 			j.Stages, stages = slices.Insert(j.Stages, 0, stage), slices.Insert(stages, 0, s)
 			continue
 		}
 		j.Stages, stages = append(j.Stages, stage), append(stages, s)
 	}
-	k.sending(v, w, j, stages)
-	if len(j.Stages) == 0 {
+	if j == nil {
 		return nil
 	}
+	k.sending(w, j, stages)
 	if w.hosts == nil {
-		j.Hosts = slices.Repeat([]southbound.HostID{controller.NoHost}, w.job.Tasks())
+		j.Hosts = k.noHosts(w.job.Tasks())
 	}
 	since := w.lastLocal
 	j.Running = w.running
 	j.Patient = v.Now-since >= Delay
-	for _, at := range y.recent {
-		if at > since {
-			j.Skipped++
-		}
-	}
+	j.Skipped = y.endsSince(since)
 	w.last = since // for wake
 	if k.Random {
 		v.Rand("select", uint64(w.job.FirstTask)+uint64(j.Running)).Shuffle(len(j.Stages), func(a, b int) {
@@ -159,17 +160,94 @@ func (k *Packer) job(v *controller.View, y *slotAllocator, w *work) *pushbox.Job
 	return j
 }
 
-// compute returns how long the tasks of a stage compute, with what they read beside the network.
-func (w *work) compute(stage int, beside bool) func(task int, local bool) time.Duration {
+// stage returns a stage of a job.
+func (k *Packer) stage(w *work, g *graph, s int) *pushbox.Stage {
+	n := w.size(s)
+	stage := k.made.stage()
+	*stage = pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n), Parts: g.parts[s],
+		Reads: g.reads[s], All: n > 1 && g.follows[s], Compute: g.compute[s]}
+	if !k.Beside && g.reads[s] {
+		stage.Block = g.block[s]
+	}
+	stage.Sends = g.sends[s]
+	stage.Begun = stage.All && w.open[s] < n
+	return stage
+}
+
+// candidates are the stages of a job that may start as far as that follows from its tasks alone.
+func (k *Packer) candidates(w *work, g *graph) []int {
+	if w.sought {
+		return w.candidate
+	}
+	w.candidate = w.candidate[:0]
+	for _, s := range g.order {
+		if w.open[s] > 0 && (!g.follows[s] || w.parentsEnded(s) || k.SlowStart > 0) {
+			w.candidate = append(w.candidate, s)
+		}
+	}
+	w.sought = !w.lost // a host of what is lost is chosen in each decision
+	return w.candidate
+}
+
+// endsSince is how many tasks have ended within Delay, and after an instant.
+func (y *slotAllocator) endsSince(since time.Duration) int {
+	if since <= y.v.Now-Delay {
+		return len(y.recent)
+	}
+	n := 0
+	for _, at := range y.recent {
+		if at > since {
+			n++
+		}
+	}
+	return n
+}
+
+// noHosts are the hosts of tasks of which none has one. Read only.
+func (k *Packer) noHosts(tasks int) []southbound.HostID {
+	for len(k.none) < tasks {
+		k.none = append(k.none, controller.NoHost)
+	}
+	return k.none[:tasks:tasks]
+}
+
+// packed is the memory of the jobs and stages of a decision.
+type packed struct {
+	jobs   []*pushbox.Job
+	stages []*pushbox.Stage
+	used   struct{ jobs, stages int }
+}
+
+func (m *packed) reset() { m.used.jobs, m.used.stages = 0, 0 }
+
+func (m *packed) job() *pushbox.Job {
+	if m.used.jobs == len(m.jobs) {
+		m.jobs = append(m.jobs, new(pushbox.Job))
+	}
+	m.used.jobs++
+	return m.jobs[m.used.jobs-1]
+}
+
+func (m *packed) stage() *pushbox.Stage {
+	if m.used.stages == len(m.stages) {
+		m.stages = append(m.stages, new(pushbox.Stage))
+	}
+	m.used.stages++
+	return m.stages[m.used.stages-1]
+}
+
+// computeOf returns how long the tasks of a stage, of which the first has a number in the job, compute, with what they
+// read beside the network.
+func computeOf(stage *controller.Stage, first int, beside bool) func(task int, local bool) time.Duration {
 	return func(task int, local bool) time.Duration {
-		t := &w.job.Stages[stage].Tasks[task-w.first[stage]]
+		t := &stage.Tasks[task-first]
 		return t.Takes(beside && !local && t.Input > 0)
 	}
 }
 
-// block returns the sizes of the blocks of a stage.
-func (w *work) block(stage int) func(task int) float64 {
-	return func(task int) float64 { return float64(w.job.Stages[stage].Tasks[task-w.first[stage]].Input) }
+// blockOf returns the sizes of the blocks of a stage.
+func blockOf(stage *controller.Stage, first int) func(task int) float64 {
+	return func(task int) float64 { return float64(stage.Tasks[task-first].Input) }
 }
 
 // mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must
@@ -214,12 +292,16 @@ func (w *work) slowStarts(stage int, share float64) bool {
 // graph is what never changes of a job's stages.
 type graph struct {
 	job      print
-	order    []int       // stages, by the longest path to the job's end, the longest first
-	input    []float64   // of all tasks of a stage, bytes, as estimated
-	parts    [][]float64 // by stage and task, of the mean input; nil for a stage whose tasks receive alike
-	coflow   []float64   // bytes that the senders of a stage send to all stages
-	of       []float64   // by edge: bytes that its sender sends to all stages
+	kept     int                                        // Packer.cleared when it was kept
+	order    []int                                      // stages, by the longest path to the job's end, the longest first
+	input    []float64                                  // of all tasks of a stage, bytes, as estimated
+	parts    [][]float64                                // by stage and task, of the mean input; nil for a stage whose tasks receive alike
+	coflow   []float64                                  // bytes that the senders of a stage send to all stages
+	of       []float64                                  // by edge: bytes that its sender sends to all stages
+	compute  []func(task int, local bool) time.Duration // by stage: pushbox.Stage.Compute, and Block
+	block    []func(task int) float64
 	reads    []bool
+	sends    []bool // others of the job receive what its tasks make
 	receives []bool // from other stages of the job
 	follows  []bool // receives, or reads over the network: its tasks begin once each has a slot
 }
@@ -244,10 +326,13 @@ func printOf(v *controller.View, j *controller.Job) print {
 
 func (k *Packer) graph(v *controller.View, w *work) *graph {
 	if g := w.graph; g != nil && g.job.seed == v.Seed {
-		k.keep(w.job.ID, g)
+		if g.kept != k.cleared {
+			k.keep(w.job.ID, g)
+		}
 		return g
 	}
 	id := printOf(v, w.job)
+	w.sought, w.counted = false, false
 	if g := k.graphs[w.job.ID]; g != nil && g.job == id {
 		w.graph = g
 		return g
@@ -265,8 +350,9 @@ func (k *Packer) keep(id controller.JobID, g *graph) {
 	}
 	if k.graphs == nil || len(k.graphs) >= manyGraphs {
 		k.graphs = map[controller.JobID]*graph{}
+		k.cleared++
 	}
-	k.graphs[id] = g
+	k.graphs[id], g.kept = g, k.cleared
 }
 
 // manyGraphs is how many are kept.
@@ -284,6 +370,12 @@ func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 			g.receives[e.To] = true
 			g.input[e.To] += bytes
 			sends[e.From] += bytes
+		}
+	}
+	g.sends = make([]bool, n)
+	for i := range j.Edges {
+		if e := &j.Edges[i]; e.Kind != controller.Fixed {
+			g.sends[e.From] = true
 		}
 	}
 	g.of = make([]float64, len(j.Edges))
@@ -308,6 +400,9 @@ func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 				return t.Input > 0
 			}))
 		g.order = append(g.order, s)
+		first, _ := j.StageTasks(s)
+		g.compute = append(g.compute, computeOf(&j.Stages[s], first, k.Beside))
+		g.block = append(g.block, blockOf(&j.Stages[s], first))
 	}
 	k.skew(v, j, g)
 	tails := g.tails(j, pushbox.Line(v.Fabric.Spec.NIC))
@@ -406,12 +501,13 @@ func (k *Packer) machines(v *controller.View, y *slotAllocator) ([]pushbox.Machi
 			Smallest: math.Inf(1),
 			Rate:     line}
 	}
-	sizes := map[controller.JobID]*graph{}
 	for _, w := range y.works {
-		g := k.graph(v, w)
-		sizes[w.job.ID] = g
-		k.receivers(y, w, g, m)
+		k.receivers(y, w, k.graph(v, w), m)
 	}
+	if k.Rule == pushbox.Hadoop {
+		return m, pushbox.Links{} // it asks for no more
+	}
+	v.ReadRemaining()
 	in := make([]inflow, len(m))
 	for i := range v.Coflows {
 		if c := &v.Coflows[i]; c.Started {
@@ -427,7 +523,7 @@ func (k *Packer) machines(v *controller.View, y *slotAllocator) ([]pushbox.Machi
 	if k.Rule != pushbox.NEAT {
 		return m, pushbox.Links{}
 	}
-	return m, k.links(v, sizes)
+	return m, k.links(v, y)
 }
 
 // inflow is what a host has received since the first of its present coflows began.
@@ -456,16 +552,41 @@ func (k *Packer) flows(v *controller.View, c *controller.CoflowView, m []pushbox
 
 // receivers counts the tasks of a job that receive, or hold a slot until their senders have ended.
 func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Machine) {
+	if !w.counted {
+		w.receiving = k.findReceivers(w, g, w.receiving[:0])
+		w.counted = !w.lost // a host of what is lost is chosen in each decision
+	}
+	for i := range w.receiving {
+		r := &w.receiving[i]
+		y.together += r.together
+		y.early += r.early
+		if r.host != controller.NoHost {
+			m[r.host].Inputs++
+			m[r.host].Smallest = min(m[r.host].Smallest, r.coflow)
+			m[r.host].Left += r.left
+		}
+	}
+}
+
+// receiver is a task that receives, or tasks that wait for others of their stage.
+type receiver struct {
+	host            southbound.HostID // NoHost where they wait
+	together, early int               // of slotAllocator
+	coflow          float64           // bytes of what the task receives
+	left            float64           // of that, what will come once senders have ended
+}
+
+func (k *Packer) findReceivers(w *work, g *graph, out []receiver) []receiver {
 	for s := range w.open {
 		n := w.size(s)
 		if g.reads[s] && w.reading > 0 {
-			w.readers(s, m)
+			out = w.readers(s, out)
 		}
 		if !g.follows[s] || w.open[s] == n || w.ended[s] == n {
 			continue
 		}
 		if n > 1 && w.open[s] > 0 {
-			y.together += n
+			out = append(out, receiver{host: controller.NoHost, together: n})
 			continue
 		}
 		ended := w.parentsEnded(s)
@@ -473,26 +594,25 @@ func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Mach
 			if t := &w.tasks[i]; t.Started >= 0 || t.Ended >= 0 {
 				continue
 			}
-			h := w.hosts[i]
-			m[h].Inputs++
-			m[h].Smallest = min(m[h].Smallest, g.coflow[s])
+			r := receiver{host: w.hosts[i], coflow: g.coflow[s]}
 			if !ended {
-				y.early++
-				m[h].Left += g.inputOf(s, i-w.first[s], n)
+				r.early, r.left = 1, g.inputOf(s, i-w.first[s], n)
 			}
+			out = append(out, r)
 		}
 	}
+	return out
 }
 
-// readers counts the tasks of a stage that read their blocks over the network.
-func (w *work) readers(stage int, m []pushbox.Machine) {
+// readers adds the tasks of a stage that read their blocks over the network.
+func (w *work) readers(stage int, out []receiver) []receiver {
 	for i := w.first[stage]; i < w.first[stage+1] && w.tasks != nil; i++ {
 		if w.tasks[i].Reading {
-			at := &m[w.hosts[i]]
-			at.Inputs++
-			at.Smallest = min(at.Smallest, float64(w.job.Stages[stage].Tasks[i-w.first[stage]].Input))
+			out = append(out, receiver{host: w.hosts[i],
+				coflow: float64(w.job.Stages[stage].Tasks[i-w.first[stage]].Input)})
 		}
 	}
+	return out
 }
 
 // AllFIFO makes every queue a FIFO queue.

@@ -9,37 +9,53 @@ import (
 // What ShuffleWatcher and NEAT ask beside the receiving machine: where the senders of a task ran, where
 // others of its job receive, and what the links on the way have still to carry.
 
+// senders is what a rule asks of a job's senders and receivers.
+type senders struct {
+	outputs   []func() []pushbox.Output // by stage
+	receivers func() []int
+	ran       map[int][]pushbox.Output // by sending stage: tasks by machine, in the decision of that number
+	asked     int
+}
+
 // sending fills in what a rule asks of a job's senders.
-func (k *Packer) sending(v *controller.View, w *work, j *pushbox.Job, stages []int) {
+func (k *Packer) sending(w *work, j *pushbox.Job, stages []int) {
 	if k.Rule != pushbox.ShuffleWatcher && k.Rule != pushbox.NEAT {
 		return
 	}
-	ran := map[int][]pushbox.Output{} // by sending stage: tasks by machine
+	if w.senders == nil {
+		w.senders = k.newSenders(w)
+	}
 	for i, s := range stages {
-		j.Stages[i].Sends = w.sends(s)
-		j.Stages[i].Outputs = func() []pushbox.Output { return k.outputs(v, w, s, ran) }
+		j.Stages[i].Outputs = w.senders.outputs[s]
 	}
-	j.Receivers = func() []int {
-		n := make([]int, len(v.Fabric.HostRack))
-		for s := range w.open {
-			for t := w.first[s]; t < w.first[s+1] && w.receiver[s] && w.hosts != nil; t++ {
-				if h := w.hosts[t]; h != controller.NoHost {
-					n[h]++
-				}
-			}
-		}
-		return n
-	}
+	j.Receivers = w.senders.receivers
 }
 
-// sends reports whether others of the job receive what the tasks of a stage make.
-func (w *work) sends(stage int) bool {
-	for i := range w.job.Edges {
-		if e := &w.job.Edges[i]; e.Kind != controller.Fixed && e.From == stage {
-			return true
+// newSenders answers for a job in whatever decision asks.
+func (k *Packer) newSenders(w *work) *senders {
+	x := &senders{receivers: func() []int { return w.receiversBy(len(k.view.Fabric.HostRack)) }}
+	for s := range w.open {
+		x.outputs = append(x.outputs, func() []pushbox.Output {
+			if x.asked != k.asked {
+				x.asked, x.ran = k.asked, map[int][]pushbox.Output{}
+			}
+			return k.outputs(k.view, w, s, x.ran)
+		})
+	}
+	return x
+}
+
+// receiversBy counts, by machine, tasks that receive and have or had a slot.
+func (w *work) receiversBy(machines int) []int {
+	n := make([]int, machines)
+	for s := range w.open {
+		for t := w.first[s]; t < w.first[s+1] && w.receiver[s] && w.hosts != nil; t++ {
+			if h := w.hosts[t]; h != controller.NoHost {
+				n[h]++
+			}
 		}
 	}
-	return false
+	return n
 }
 
 // outputs is where the input of a stage is, as estimated: each sender has made an equal part.
@@ -83,23 +99,23 @@ func (w *work) ran(v *controller.View, stage int) []pushbox.Output {
 
 // links are the links of a fabric to the packet network, with what the started coflows of a view have
 // left to send over them. What stays on a host passes none.
-func (k *Packer) links(v *controller.View, sizes map[controller.JobID]*graph) pushbox.Links {
+func (k *Packer) links(v *controller.View, y *slotAllocator) pushbox.Links {
 	l := k.idle(v)
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
 		if !c.Started {
 			continue
 		}
-		g, size := sizes[c.Job], 0.0
-		if g != nil && !c.Block {
-			size = g.of[c.Edge]
+		w, size := y.workOf(c.Job), 0.0
+		if w != nil && !c.Block {
+			size = w.graph.of[c.Edge]
 		}
 		for r, dst := range c.Dst {
 			src := c.Src[r]
 			if c.Ended[r] || src == dst {
 				continue
 			}
-			if g == nil || c.Block {
+			if w == nil || c.Block {
 				size = float64(c.Size[r])
 			}
 			x := pushbox.Inflow{Coflow: size, Left: c.Remaining.Row(int32(r))}

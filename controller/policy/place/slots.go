@@ -108,6 +108,17 @@ func newSlotAllocator(v *controller.View, m *jobMemory) *slotAllocator {
 	return y
 }
 
+// workOf returns the work of a job; nil where there is none.
+func (y *slotAllocator) workOf(id controller.JobID) *work {
+	i, found := slices.BinarySearchFunc(y.works, id, func(w *work, id controller.JobID) int {
+		return cmp.Compare(w.job.ID, id)
+	})
+	if !found {
+		return nil
+	}
+	return y.works[i]
+}
+
 func (y *slotAllocator) add(j *controller.Job, p *controller.Partial) {
 	t := y.memory.of(y.v, j, p)
 	y.works = append(y.works, t.work(y.v, p))

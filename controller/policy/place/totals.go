@@ -28,8 +28,14 @@ type totals struct {
 	lost      bool            // a task that has ended has no host
 
 	guide *guided // what the CoScheduler makes of it; nil before it asks
-	spare *work   // of the last decision; nil before one
-	user  *user   // of the last decision; nil before one
+	// What the Packer makes of it, once it has asked: tasks that receive, and stages that may start.
+	receiving       []receiver
+	candidate       []int
+	counted, sought bool
+	past            *past
+	senders         *senders
+	spare           *work // of the last decision; nil before one
+	user            *user // of the last decision; nil before one
 }
 
 // jobShape is what never changes of a job. Slices are by stage, and are read only.
@@ -62,28 +68,100 @@ func newJobShape(j *controller.Job) *jobShape {
 }
 
 // newTotals looks at all tasks of a job; p is nil before one has a host.
-func newTotals(now time.Duration, j *controller.Job, p *controller.Partial) *totals {
+func newTotals(v *controller.View, j *controller.Job, p *controller.Partial) *totals {
 	n := len(j.Stages)
 	room := make([]int, 2*n) // one allocation for all, as there are many jobs
 	t := &totals{jobShape: newJobShape(j), job: j, unplaced: room[:n:n], ended: room[n:], behind: make([]bool, n)}
-	t.sum(now, p)
+	t.sum(v, p)
 	return t
 }
 
-// sum looks at all tasks of the job again. It uses the memory of what it has summed before.
-func (t *totals) sum(now time.Duration, p *controller.Partial) {
+// sum looks at the tasks of the job again. It uses the memory of what it has summed before.
+func (t *totals) sum(v *controller.View, p *controller.Partial) {
+	now := v.Now
+	anew := p == nil || t.lost || t.past == nil || v.AllTaskChanges == 0 || t.past.all != v.AllTaskChanges
 	*t = totals{jobShape: t.jobShape, job: t.job, unplaced: t.unplaced, ended: t.ended, behind: t.behind, ends: t.ends[:0],
-		lastBegun: t.job.Arrival, lastLocal: t.job.Arrival, spare: t.spare, user: t.user}
+		lastBegun: t.job.Arrival, lastLocal: t.job.Arrival, spare: t.spare, user: t.user,
+		receiving: t.receiving[:0], candidate: t.candidate[:0], senders: t.senders, past: t.past}
 	if t.spare != nil {
 		t.spare.over = true
 	}
 	for k := range t.unplaced {
 		t.unplaced[k], t.ended[k] = t.first[k+1]-t.first[k], 0
-		for i := t.first[k]; p != nil && i < t.first[k+1]; i++ {
-			t.add(now, k, p.Hosts[i], &p.Tasks[i])
+	}
+	if p != nil {
+		if t.past == nil {
+			t.past = &past{ended: make([]int, len(t.ended))}
 		}
+		if anew {
+			t.past.reset(t, v.AllTaskChanges)
+		}
+		t.addAll(now, p, anew)
 	}
 	t.findBehind()
+}
+
+// past is the sums of the tasks that had ended when the job was last summed. These stay as they are but for what
+// changes many jobs, or while an output is lost.
+type past struct {
+	all                          uint64  // View.AllTaskChanges of that time
+	open                         []int32 // the other tasks
+	ended                        []int   // by stage
+	lastBegun, latest, lastLocal time.Duration
+	ends                         []time.Duration // within Delay
+}
+
+// reset forgets that tasks have ended.
+func (x *past) reset(t *totals, all uint64) {
+	x.all, x.open, x.ends = all, x.open[:0], x.ends[:0]
+	for i := range t.first[len(t.first)-1] {
+		x.open = append(x.open, int32(i))
+	}
+	clear(x.ended)
+	x.lastBegun, x.latest, x.lastLocal = t.job.Arrival, 0, t.job.Arrival
+}
+
+// addAll counts the tasks that had ended, then the others. Unless anything was lost, what has no host waits.
+func (t *totals) addAll(now time.Duration, p *controller.Partial, anew bool) {
+	x := t.past
+	t.lastBegun, t.latest, t.lastLocal = x.lastBegun, x.latest, x.lastLocal
+	for k, n := range x.ended {
+		t.ended[k] += n
+		t.unplaced[k] -= n
+	}
+	for _, at := range x.ends {
+		if at > now-Delay {
+			t.ends = append(t.ends, at)
+		}
+	}
+	x.ends = append(x.ends[:0], t.ends...)
+	k, kept := 0, x.open[:0]
+	for _, i := range x.open {
+		for int(i) >= t.first[k+1] {
+			k++
+		}
+		if at := p.Hosts[i]; at != controller.NoHost || anew {
+			t.add(now, k, at, &p.Tasks[i])
+			if s := &p.Tasks[i]; s.Ended >= 0 && s.Host != controller.NoHost {
+				x.settle(now, k, s)
+				continue
+			}
+		}
+		kept = append(kept, i)
+	}
+	x.open = kept
+}
+
+// settle takes a task that has ended for good.
+func (x *past) settle(now time.Duration, stage int, s *controller.TaskState) {
+	x.ended[stage]++
+	x.latest, x.lastBegun = max(x.latest, s.Begun()), max(x.lastBegun, s.Begun())
+	if !s.NonLocal {
+		x.lastLocal = max(x.lastLocal, s.Started)
+	}
+	if s.Ended > now-Delay {
+		x.ends = append(x.ends, s.Ended)
+	}
 }
 
 // add counts a task that a policy has put on a host.
@@ -173,7 +251,7 @@ func (m *jobMemory) begin(v *controller.View) *slotAllocator {
 // counts no changes. Jobs are asked for by id; what is asked for out of order is summed again.
 func (m *jobMemory) of(v *controller.View, j *controller.Job, p *controller.Partial) *totals {
 	if m == nil || v.TaskChanges == 0 || p != nil && p.Changes == 0 {
-		return newTotals(v.Now, j, p)
+		return newTotals(v, j, p)
 	}
 	changes, in := uint64(0), &m.waiting
 	if p != nil {
@@ -182,9 +260,9 @@ func (m *jobMemory) of(v *controller.View, j *controller.Job, p *controller.Part
 	t := in.find(j.ID)
 	switch {
 	case t == nil || t.job != j:
-		t = newTotals(v.Now, j, p)
+		t = newTotals(v, j, p)
 	case t.changes != changes:
-		t.sum(v.Now, p)
+		t.sum(v, p)
 	}
 	t.changes = changes
 	in.now = append(in.now, t)
