@@ -114,8 +114,11 @@ func (w *work) reads() bool {
 func (y *slotAllocator) wake() time.Duration {
 	at := southbound.Never
 	for _, w := range y.works {
+		if y.v.Now >= w.last+Delay || at <= w.last+Delay {
+			continue
+		}
 		for k := range w.open {
-			if w.open[k] > 0 && w.source(k) && y.v.Now < w.last+Delay {
+			if w.open[k] > 0 && w.source(k) {
 				at = min(at, w.last+Delay)
 			}
 		}

@@ -148,13 +148,21 @@ func (y *slotAllocator) reread(w *work) {
 func (y *slotAllocator) own(w *work, u *user) {
 	w.user = u
 	u.works, u.last = append(u.works, w), max(u.last, w.latest)
-	for k := range w.open {
-		w.user.running += w.size(k) - w.open[k] - w.ended[k]
-		if w.waits[k] && w.open[k] < w.size(k) {
-			w.begun = true
+	if w.hosts == nil {
+		return // none of its tasks has a host
+	}
+	if w.holds == unknown || w.lost {
+		w.holds = no
+		for k := range w.open {
+			if w.waits[k] && w.open[k] < w.size(k) {
+				w.holds = yes
+			}
 		}
 	}
-	if w.begun {
+	for k := range w.open {
+		w.user.running += w.size(k) - w.open[k] - w.ended[k]
+	}
+	if w.begun = w.holds == yes; w.begun {
 		y.receiving += w.receivers()
 	}
 }

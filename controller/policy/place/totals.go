@@ -26,6 +26,7 @@ type totals struct {
 	running   int             // tasks that have a host and have not ended
 	reading   int             // tasks that read their blocks over the network
 	lost      bool            // a task that has ended has no host
+	holds     tristate        // a task of a stage that waits for edges into it has a host; unknown before own asks
 
 	guide *guided // what the CoScheduler makes of it; nil before it asks
 	// What the Packer makes of it, once it has asked: tasks that receive, and stages that may start.
@@ -100,6 +101,15 @@ func (t *totals) sum(v *controller.View, p *controller.Partial) {
 	}
 	t.findBehind()
 }
+
+// tristate is what may not be known yet.
+type tristate uint8
+
+const (
+	unknown tristate = iota
+	no
+	yes
+)
 
 // past is the sums of the tasks that had ended when the job was last summed. These stay as they are but for what
 // changes many jobs, or while an output is lost.
