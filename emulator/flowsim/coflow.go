@@ -107,13 +107,43 @@ func hostRate(rates []southbound.HostRate, h southbound.HostID) float64 {
 // coflowTable is all coflows, and which of them are live.
 type coflowTable struct {
 	coflows []coflow
-	byID    map[southbound.CoflowID]int32
+	byID    coflowIndex
 	live    []int32 // coflows with host flows that have not ended
 	over    []int32 // coflows whose places become spare once no reader can still use them
 	spare   spans
 
 	past  underWay    // of all that are over: nothing
 	spent []*underWay // for the next ones
+}
+
+// coflowIndex is the places of coflows by id. Ids are given one after the other as a rule: these need no hashing.
+type coflowIndex struct {
+	dense []int32 // the place and one, by id; 0: none
+	other map[southbound.CoflowID]int32
+}
+
+// Find returns the place of a coflow.
+func (x *coflowIndex) Find(id southbound.CoflowID) (place int32, ok bool) {
+	if id >= 0 && int64(id) < int64(len(x.dense)) && x.dense[id] > 0 {
+		return x.dense[id] - 1, true
+	}
+	place, ok = x.other[id]
+	return place, ok
+}
+
+// Set notes the place of a coflow that has none.
+func (x *coflowIndex) Set(id southbound.CoflowID, place int32) {
+	if id >= 0 && int64(id) < 4*int64(place)+1<<10 {
+		for int64(len(x.dense)) <= int64(id) {
+			x.dense = append(x.dense, 0)
+		}
+		x.dense[id] = place + 1
+		return
+	}
+	if x.other == nil {
+		x.other = map[southbound.CoflowID]int32{}
+	}
+	x.other[id] = place
 }
 
 // append adds a coflow without live host flows, and returns its index.

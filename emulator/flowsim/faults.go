@@ -93,7 +93,7 @@ func (s *Sim) voidLost(st *southbound.Start) {
 	if s.lost == nil {
 		return
 	}
-	i := s.fluid.byID[st.Coflow]
+	i, _ := s.fluid.byID.Find(st.Coflow)
 	for r := range st.Src {
 		if s.lost[st.Src[r]] || s.lost[st.Dst[r]] {
 			s.fluid.void(s.fluid.coflows[i].first + int32(r))

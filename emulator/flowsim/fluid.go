@@ -41,6 +41,7 @@ type scratch struct {
 	to       []float64
 	wasFrom  []float64
 	wasTo    []float64
+	set      []uint64
 	named    []int32 // by checkRates, for setRates: the coflows with a pace, then those that are spread
 }
 
@@ -49,10 +50,10 @@ const nothing = 0.5
 
 func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit float64, find finder) *fluid {
 	f := &fluid{state: state{clock: clock, perBit: perBit,
-		coflowTable: coflowTable{byID: map[southbound.CoflowID]int32{}},
-		routeTable:  routeTable{find: find, byPair: newRouteIndex(hosts)},
-		linkTable:   newLinkTable(links)}}
+		routeTable: routeTable{find: find, byPair: newRouteIndex(hosts)},
+		linkTable:  newLinkTable(links)}}
 	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
+	f.rankedDemand.perBit = perBit
 	f.spreads.state, f.spreads.few = &f.state, fewRows
 	f.levels.classes, f.classes.byPriority = &f.classes, map[[2]int32]int32{}
 	return f
@@ -63,7 +64,7 @@ func (f *fluid) add(s *southbound.Start) {
 	n := int32(len(s.Size))
 	first := f.makeRows(n)
 	index := f.append(coflow{id: s.Coflow, rows: n, first: first, end: first + n})
-	f.byID[s.Coflow] = index
+	f.byID.Set(s.Coflow, index)
 	if n > 0 {
 		f.revive(index, n, f.clock.Now())
 	}

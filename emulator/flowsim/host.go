@@ -59,7 +59,7 @@ func (h hosts) Start(starts []southbound.Start) error {
 		}
 	}
 	for i := range starts {
-		if _, known := h.fluid.byID[starts[i].Coflow]; !known {
+		if _, known := h.fluid.byID.Find(starts[i].Coflow); !known {
 			h.fluid.add(&starts[i])
 			h.voidLost(&starts[i])
 		}
@@ -80,7 +80,7 @@ func tagsOf(f *topo.Fabric) southbound.Tag {
 
 // known returns the index of a coflow.
 func (s *Sim) known(c southbound.CoflowID) (int32, error) {
-	i, ok := s.fluid.byID[c]
+	i, ok := s.fluid.byID.Find(c)
 	if !ok {
 		return 0, fmt.Errorf("coflow %d: not started here", c)
 	}
@@ -135,7 +135,7 @@ func (s *Sim) row(k southbound.HostFlowKey) (int32, error) {
 func (h hosts) Remaining(c southbound.CoflowID) (southbound.Remaining, bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	i, ok := h.fluid.byID[c]
+	i, ok := h.fluid.byID.Find(c)
 	if !ok {
 		return southbound.Remaining{}, false
 	}
@@ -207,7 +207,7 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 			if _, err := s.row(x.HostFlowKey); err != nil {
 				return fmt.Errorf("extra: %w", err)
 			}
-			known := s.fluid.byID[x.Coflow]
+			known, _ := s.fluid.byID.Find(x.Coflow)
 			if !s.named(known) {
 				return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
 			}
@@ -221,7 +221,7 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 func (s *Sim) Total(c southbound.CoflowID) (float64, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	i, ok := s.fluid.byID[c]
+	i, ok := s.fluid.byID.Find(c)
 	if !ok {
 		return 0, false
 	}

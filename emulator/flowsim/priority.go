@@ -1,7 +1,7 @@
 package flowsim
 
 import (
-	"cmp"
+	"math/bits"
 	"slices"
 
 	"lightloom/southbound"
@@ -59,25 +59,29 @@ func (f *fluid) shareRanked() {
 		r.Set(i, cs.rankedClass(i))
 	}
 	cs.noting, cs.noted = true, cs.noted[:0]
+	set := slices.Grow(f.tmp.set[:0], (len(cs.busy)+63)/64)[:(len(cs.busy)+63)/64] // of their places
+	clear(set)
 	for _, i := range r.Solve(f.capacity) {
-		if r.classes[i].Rate*f.perBit != cs.list[i].rate {
-			cs.noted = append(cs.noted, i)
+		pos := cs.list[i].pos
+		set[pos>>6] |= 1 << (pos & 63)
+	}
+	for w, word := range set { // events of one instant come in the order of places
+		for ; word != 0; word &= word - 1 {
+			i := cs.busy[w<<6|bits.TrailingZeros64(word)]
+			cs.setRate(i, r.classes[i].Rate)
 		}
 	}
-	slices.SortFunc(cs.noted, func(a, b int32) int { return cmp.Compare(cs.list[a].pos, cs.list[b].pos) })
-	for _, i := range cs.noted {
-		cs.setRate(i, r.classes[i].Rate)
-	}
-	cs.noted = cs.noted[:0]
+	f.tmp.set = set
 }
 
 // rankedClass is what decides the rates of a class while hosts share by priorities.
 func (cs *classes) rankedClass(index int32) rankedClass {
 	c := &cs.list[index]
 	r := &cs.routes[c.route]
-	out := rankedClass{Place: c.pos, Priority: c.priority}
+	out := rankedClass{Place: c.pos, Priority: c.priority, Given: c.rate}
 	if r.fate == arrives && c.pos != none {
-		out.Links, out.Flows = cs.tight(r), c.size
+		out.Flows = c.size
+		out.lead(cs.tight(r))
 	}
 	return out
 }

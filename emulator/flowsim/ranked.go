@@ -19,10 +19,11 @@ type rankedShares struct {
 	fair    propfair.Solver
 	classes []rankedClass // by class
 	pending []int32       // classes that have changed
-	solved  []int32       // classes that have been given a rate
+	moved   []int32       // classes that get another rate
 	ranks   [southbound.MaxPriority + 1]rank
 	room    []float64 // memory that calls reuse
 	at      []int32   // the classes of the priority that is being solved for
+	perBit  float64   // of fluid
 }
 
 // rank is the classes of one priority.
@@ -34,13 +35,41 @@ type rank struct {
 
 // rankedClass is n flows over the same links at the same priority; none of them where they cannot send.
 type rankedClass struct {
-	Links    []pathmap.LinkID
 	Flows    int32
-	Place    int32 // orders the classes of a priority; none: it is not there
+	Place    int32   // orders the classes of a priority; none: it is not there
+	Given    float64 // class.rate
+	Rate     float64 // of each flow, bits a second, once solved for
 	Priority uint8
-	Rate     float64 // of each flow, once solved for
 
 	listed, pending bool
+	links           uint8             // how many of near are its links; many: those in spill are
+	near            [4]pathmap.LinkID // here, as each solution reads them
+	spill           []pathmap.LinkID
+}
+
+// lead gives a class its links.
+func (c *rankedClass) lead(links []pathmap.LinkID) {
+	if len(links) > len(c.near) {
+		c.links, c.spill = many, links
+		return
+	}
+	c.links = uint8(copy(c.near[:], links))
+}
+
+// Links returns the links of a class. Borrowed until there are more classes.
+func (c *rankedClass) Links() []pathmap.LinkID {
+	if c.links == many {
+		return c.spill
+	}
+	return c.near[:c.links]
+}
+
+// give sets the rate of a class, and reports whether it is another one.
+func (c *rankedClass) give(bits, perBit float64) bool {
+	c.Rate = bits
+	was := c.Given
+	c.Given = bits * perBit
+	return c.Given != was
 }
 
 // takenShare is the share of a link's capacity below which it counts as taken: the rounding of
@@ -86,10 +115,10 @@ func (r *rankedShares) search(k *rank, place int32) int {
 	return i
 }
 
-// Solve solves for the rates of classes, and returns those that have been solved for. Borrowed until the next call.
+// Solve solves for the rates of classes, and returns those that have another rate. Borrowed until the next call.
 // Capacities are those of the call before, unless all classes have been forgotten since.
 func (r *rankedShares) Solve(capacity []float64) []int32 {
-	r.solved = r.solved[:0]
+	r.moved = r.moved[:0]
 	r.list()
 	room, anew := capacity, false
 	for p := southbound.MaxPriority; p >= 0; p-- {
@@ -97,13 +126,12 @@ func (r *rankedShares) Solve(capacity []float64) []int32 {
 		if anew || k.changed || k.room == nil {
 			r.room = append(r.room[:0], room...)
 			r.solve(capacity, k.Classes)
-			r.solved = append(r.solved, k.Classes...)
 			anew = !slices.Equal(r.room, k.room)
 			k.room, r.room, k.changed = r.room, k.room, false
 		}
 		room = k.room
 	}
-	return r.solved
+	return r.moved
 }
 
 // list puts the classes that have changed where they belong.
@@ -114,8 +142,7 @@ func (r *rankedShares) list() {
 		switch {
 		case c.Place == none || c.listed:
 		case c.Flows == 0:
-			c.Rate = 0
-			r.solved = append(r.solved, i)
+			r.give(i, 0)
 		default:
 			k := &r.ranks[c.Priority]
 			k.Classes = slices.Insert(k.Classes, r.search(k, c.Place), i)
@@ -125,20 +152,28 @@ func (r *rankedShares) list() {
 	r.pending = r.pending[:0]
 }
 
+// give sets the rate of a class.
+func (r *rankedShares) give(class int32, bits float64) {
+	if r.classes[class].give(bits, r.perBit) {
+		r.moved = append(r.moved, class)
+	}
+}
+
 // solve shares what is left among the classes of one priority, and takes it.
 func (r *rankedShares) solve(capacity []float64, rank []int32) {
 	r.at, r.of.Classes = r.at[:0], r.of.Classes[:0]
 next:
 	for _, i := range rank {
 		c := &r.classes[i]
-		c.Rate = 0
-		for _, l := range c.Links {
+		links := c.Links()
+		for _, l := range links {
 			if r.room[l] <= takenShare*capacity[l] {
+				r.give(i, 0)
 				continue next
 			}
 		}
 		r.at = append(r.at, i)
-		r.of.Add(c.Links, int(c.Flows), unbounded)
+		r.of.Add(links, int(c.Flows), unbounded)
 	}
 	if len(r.at) == 0 {
 		return
@@ -148,7 +183,7 @@ next:
 		solve = r.fair.Solve
 	}
 	for k, rate := range r.of.solve(r.room, solve) {
-		r.classes[r.at[k]].Rate = rate
+		r.give(r.at[k], rate)
 		for _, l := range r.of.Classes[k].Links {
 			r.room[l] -= rate * r.of.Classes[k].Flows
 		}

@@ -65,7 +65,8 @@ func (f *fluid) orders(r *southbound.Rates) {
 		for end < len(r.Extra) && r.Extra[end].Coflow == r.Extra[first].Coflow {
 			end++
 		}
-		if co := &f.coflows[f.byID[r.Extra[first].Coflow]]; co.live > 0 {
+		index, _ := f.byID.Find(r.Extra[first].Coflow)
+		if co := &f.coflows[index]; co.live > 0 {
 			co.want.extra = r.Extra[first:end]
 		}
 		first = end
