@@ -69,7 +69,8 @@ type Pace struct {
 	// TaskChanges grows with every change to jobs, their tasks, slots and lost hosts; 0: nobody counts. It is not
 	// replicated: two leaders can have counted differently.
 	TaskChanges uint64 `json:"-"`
-	// AllTaskChanges is TaskChanges when tasks of many jobs last can have changed at once, as with a lost host; 0: unknown.
+	// AllTaskChanges is TaskChanges when tasks of many jobs last can have changed at once, as with a lost host; 0: not
+	// known.
 	AllTaskChanges uint64 `json:"-"`
 	// Unread reads what coflows have left, for a policy that has said that it would ask; nil once that is there.
 	Unread func() `json:"-"`

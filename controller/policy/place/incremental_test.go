@@ -730,7 +730,8 @@ func TestLearntOfSources(t *testing.T) {
 				p.Tasks[i].Ended = 1
 			}
 		}
-		w := &work{totals: newTotals(new(controller.View), j, p), job: j, open: []int{tc.maps - tc.ended, 2, 2}, tasks: p.Tasks}
+		w := &work{totals: newTotals(new(controller.View), j, p), job: j, open: []int{tc.maps - tc.ended, 2, 2},
+			tasks: p.Tasks}
 		all, sir := (&schedulingPass{}).learnt(w)
 		if all != block*pathmap.Bytes(tc.maps) || sir != tc.want {
 			t.Errorf("%s: of %d bytes %v times as many are left, want %v", tc.name, all, sir, tc.want)

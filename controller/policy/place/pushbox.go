@@ -291,14 +291,15 @@ func (w *work) slowStarts(stage int, share float64) bool {
 
 // graph is what never changes of a job's stages.
 type graph struct {
-	job      print
-	kept     int                                        // Packer.cleared when it was kept
-	order    []int                                      // stages, by the longest path to the job's end, the longest first
-	input    []float64                                  // of all tasks of a stage, bytes, as estimated
-	parts    [][]float64                                // by stage and task, of the mean input; nil for a stage whose tasks receive alike
-	coflow   []float64                                  // bytes that the senders of a stage send to all stages
-	of       []float64                                  // by edge: bytes that its sender sends to all stages
-	compute  []func(task int, local bool) time.Duration // by stage: pushbox.Stage.Compute, and Block
+	job    print
+	kept   int         // Packer.cleared when it was kept
+	order  []int       // stages, by the longest path to the job's end, the longest first
+	input  []float64   // of all tasks of a stage, bytes, as estimated
+	parts  [][]float64 // by stage and task, of the mean input; nil for a stage whose tasks receive alike
+	coflow []float64   // bytes that the senders of a stage send to all stages
+	of     []float64   // by edge: bytes that its sender sends to all stages
+	// By stage: pushbox.Stage.Compute, and Block.
+	compute  []func(task int, local bool) time.Duration
 	block    []func(task int) float64
 	reads    []bool
 	sends    []bool // others of the job receive what its tasks make
