@@ -29,7 +29,8 @@ type rankedShares struct {
 // rank is the classes of one priority.
 type rank struct {
 	Classes []int32   // those that can send, by their places
-	room    []float64 // by link: what this priority and those above leave; nil before it was solved
+	room    []float64 // by link: what this priority and those above leave, once solved
+	solved  bool
 	changed bool
 }
 
@@ -76,12 +77,18 @@ func (c *rankedClass) give(bits, perBit float64) bool {
 // priorities above.
 const takenShare = 1e-9
 
-// Reset forgets all classes.
+// Reset forgets all classes, and keeps their memory.
 func (r *rankedShares) Reset() {
-	clear(r.classes)
+	for _, i := range r.pending {
+		r.classes[i].pending = false
+	}
 	r.pending = r.pending[:0]
 	for p := range r.ranks {
-		r.ranks[p] = rank{Classes: r.ranks[p].Classes[:0]}
+		k := &r.ranks[p]
+		for _, i := range k.Classes {
+			r.classes[i].listed = false
+		}
+		k.Classes, k.solved = k.Classes[:0], false
 	}
 }
 
@@ -123,11 +130,11 @@ func (r *rankedShares) Solve(capacity []float64) []int32 {
 	room, anew := capacity, false
 	for p := southbound.MaxPriority; p >= 0; p-- {
 		k := &r.ranks[p]
-		if anew || k.changed || k.room == nil {
+		if anew || k.changed || !k.solved {
 			r.room = append(r.room[:0], room...)
 			r.solve(capacity, k.Classes)
 			anew = !slices.Equal(r.room, k.room)
-			k.room, r.room, k.changed = r.room, k.room, false
+			k.room, r.room, k.solved, k.changed = r.room, k.room, true, false
 		}
 		room = k.room
 	}

@@ -11,6 +11,7 @@ import (
 
 // TestRankedAnew holds rates that are solved for only where something has changed against an instance that knows
 // nothing of the steps before: they must be the same to the last bit, and exactly the classes with another rate named.
+// Now and then it forgets all classes, as where capacities change.
 func TestRankedAnew(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 221))
@@ -26,7 +27,13 @@ func TestRankedAnew(t *testing.T) {
 		}
 		given := make([]float64, len(all))
 		for step := range 30 {
-			for _, i := range changeClasses(r, all, hosts) {
+			changed := changeClasses(r, all, hosts)
+			if r.IntN(8) == 0 {
+				kept.Reset()
+				changed = busyClasses(all)
+				capacity[r.IntN(len(capacity))] = 1e9
+			}
+			for _, i := range changed {
 				all[i].Given = given[i]
 				if all[i].Place == none {
 					all[i].Given, given[i] = 0, 0
@@ -58,12 +65,7 @@ func TestRankedAnew(t *testing.T) {
 
 // changeClasses has some classes come, go, grow, move or stand still, and returns which. Places stay dense.
 func changeClasses(r *rand.Rand, all []rankedClass, hosts int) (changed []int) {
-	busy := make([]int, 0, len(all))
-	for i := range all {
-		if all[i].Place != none {
-			busy = append(busy, i)
-		}
-	}
+	busy := busyClasses(all)
 	slices.SortFunc(busy, func(a, b int) int { return int(all[a].Place - all[b].Place) })
 	for range 1 + r.IntN(4) {
 		i := r.IntN(len(all))
@@ -85,4 +87,14 @@ func changeClasses(r *rand.Rand, all []rankedClass, hosts int) (changed []int) {
 		}
 	}
 	return changed
+}
+
+// busyClasses returns the classes that have a place.
+func busyClasses(all []rankedClass) (busy []int) {
+	for i := range all {
+		if all[i].Place != none {
+			busy = append(busy, i)
+		}
+	}
+	return busy
 }
