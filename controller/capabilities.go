@@ -11,7 +11,7 @@ type Capabilities struct {
 	Simulated   bool // its rules need a simulator's time steps: only ours has them
 	Blind       bool // it reads nothing of what coflows have left
 	Totals      bool // of what coflows have left, it reads only the total
-	Late        bool // it reads what coflows have left only after View.ReadRemaining
+	Late        bool // it reads what coflows have left only after View.ReadRemaining; of a policy, not of its parts
 }
 
 // With returns the capabilities of two parts together.
@@ -24,7 +24,6 @@ func (c Capabilities) With(o Capabilities) Capabilities {
 		Multihop:    c.Multihop || o.Multihop,
 		Simulated:   c.Simulated || o.Simulated,
 		Blind:       c.Blind && o.Blind,
-		Late:        (c.Blind || c.Late) && (o.Blind || o.Late) && !(c.Blind && o.Blind),
 		Totals:      (c.Blind || c.Totals) && (o.Blind || o.Totals) && !(c.Blind && o.Blind),
 	}
 }

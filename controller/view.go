@@ -72,8 +72,9 @@ type Pace struct {
 	// AllTaskChanges is TaskChanges when tasks of many jobs last can have changed at once, as with a lost host; 0: not
 	// known.
 	AllTaskChanges uint64 `json:"-"`
-	// Unread reads what coflows have left, for a policy that has said that it would ask; nil once that is there.
-	Unread func() `json:"-"`
+	// Unread fills in what the coflows of a view, this or a copy, have left, for a policy that has said that it would ask;
+	// nil once that is there.
+	Unread func(*View) `json:"-"`
 	// Deltas are the expected reconfiguration delays by OCS port, where OCSes differ; nil: all have View.Delta.
 	Deltas []time.Duration `json:",omitempty"`
 }
@@ -81,7 +82,7 @@ type Pace struct {
 // ReadRemaining fills in what coflows have left, where that has been left out until somebody asks.
 func (v *View) ReadRemaining() {
 	if v.Unread != nil {
-		v.Unread()
+		v.Unread(v)
 		v.Unread = nil
 	}
 }
@@ -209,7 +210,7 @@ type CoflowView struct {
 	Size       []pathmap.Bytes
 	Flows      []int32 // by row: pairs of tasks, or flows of the trace, that it holds; nil if unknown
 	Ended      []bool
-	Left       int32                // rows that have not ended; 0: unknown
+	LiveRows   int32                // rows that have not ended; 0: unknown
 	Routed     bool                 // Tag has been decided
 	Tag        []southbound.Tag     // by row: while on packets
 	Remaining  southbound.Remaining // payload; before the start, the sizes

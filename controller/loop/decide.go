@@ -93,7 +93,7 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 		s.FillTotalsView(v, in.Total)
 	case d.late:
 		s.FillBlindView(v)
-		v.Unread = func() { s.FillRemaining(v, in.Remaining) }
+		v.Unread = func(v *controller.View) { s.FillRemaining(v, in.Remaining) }
 	default:
 		s.FillView(v, in.Remaining)
 	}

@@ -6,8 +6,12 @@
 package policy
 
 import (
+	"slices"
+
 	"lightloom/controller"
 	"lightloom/controller/policy/place"
+	"lightloom/controller/policy/route"
+	"lightloom/controller/policy/share"
 )
 
 // Part answers one question: it reads the view and the plan so far and writes its own fields of the plan.
@@ -25,24 +29,24 @@ type eventFilter interface {
 // Compose returns a policy that calls the parts in this order: place; circuits (and the host flows that
 // each carries); route (what is left on packets); share (both). A nil part leaves its question open.
 func Compose(where, circuits, route, share Part) controller.Policy {
-	can := controller.Capabilities{Circuits: circuits != nil, Late: true}
-	for _, p := range []Part{where, circuits, route, share} {
-		if late, ok := p.(lateReader); p != nil && (!ok || !late.ReadsLate()) {
-			can.Late = false
-		}
-	}
-	return compose([questions]Part{where, circuits, route, share}, new(place.Reads), can)
+	return compose([questions]Part{where, circuits, route, share}, new(place.Reads),
+		controller.Capabilities{Circuits: circuits != nil})
 }
 
-// lateReader is a Part that can say of itself that it reads nothing of what coflows have left before
-// View.ReadRemaining.
-type lateReader interface {
-	ReadsLate() bool
+// readsLate reports whether a part reads nothing of what coflows have left before View.ReadRemaining. It goes by the
+// type itself, so that no part that embeds one of these passes for it.
+func readsLate(p Part) bool {
+	switch p.(type) {
+	case nil, *place.Packer, route.Shortest, *share.TCP, *share.Priority:
+		return true
+	}
+	return false
 }
 
 // compose has reads complete what the part that places has placed; nil leaves it as it is.
 func compose(parts [questions]Part, reads Part, can controller.Capabilities) *composed {
 	c := &composed{can: can}
+	c.can.Late = !slices.ContainsFunc(parts[:], func(p Part) bool { return !readsLate(p) })
 	for q, p := range parts {
 		if p == nil {
 			continue

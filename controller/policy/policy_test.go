@@ -7,7 +7,11 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy"
+	"lightloom/controller/policy/place"
 	"lightloom/controller/policy/policytest"
+	"lightloom/controller/policy/pushbox"
+	"lightloom/controller/policy/route"
+	"lightloom/controller/policy/share"
 	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
@@ -56,6 +60,49 @@ func TestConformance(t *testing.T) {
 			}
 			policytest.RunOn(t, views, view, maker(t, name))
 		})
+	}
+}
+
+// TestConformanceOfPackers: the laws hold for the rules by which a Packer gives slots to incremental jobs, too. It asks
+// for what coflows have left before it reads that.
+func TestConformanceOfPackers(t *testing.T) {
+	view := policytest.Remembering(func(seed uint64) *controller.View {
+		v := policytest.View(seed)
+		for h := range v.Free {
+			if !slices.Contains(v.Lost, southbound.HostID(h)) {
+				v.Free[h] = 9
+			}
+		}
+		for i, j := range v.Waiting {
+			v.Waiting[i] = &controller.Job{ID: j.ID, Arrival: j.Arrival, FirstTask: j.FirstTask, FirstCoflow: j.FirstCoflow,
+				Incremental: true, Stages: []controller.Stage{{Tasks: make([]controller.Task, 1+seed%3)}}}
+		}
+		return v
+	})
+	for _, rule := range []pushbox.Rule{pushbox.PushBox, pushbox.Hadoop, pushbox.ShuffleWatcher, pushbox.NEAT} {
+		policytest.RunOn(t, tries.Of(60, 400), view, func() controller.Policy {
+			p := policy.Compose(place.NewPacker(rule, nil), nil, route.Shortest{}, new(share.Priority))
+			if !p.Capabilities().Late {
+				t.Fatal("it reads what coflows have left without being asked")
+			}
+			return p
+		})
+	}
+}
+
+// ownShortest routes in a way of its own.
+type ownShortest struct{ route.Shortest }
+
+// TestLate: a policy asks for what coflows have left if all of its parts do, whether a name or Compose makes it.
+func TestLate(t *testing.T) {
+	for name, want := range map[string]bool{"pushbox": true, "hadoop": true, "pushbox+sunflow": false,
+		"fair+maxmin": false} {
+		if got := maker(t, name)().Capabilities().Late; got != want {
+			t.Errorf("%s: late %v", name, got)
+		}
+	}
+	if p := policy.Compose(nil, nil, ownShortest{}, new(share.TCP)); p.Capabilities().Late {
+		t.Error("a part passes for one that it embeds")
 	}
 }
 

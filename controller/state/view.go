@@ -118,7 +118,7 @@ func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
 	out.Admission, out.Started, out.Start = c.Admission, c.Started != Unset, c.Started
 	out.Generation = c.generation
 	out.Src, out.Dst, out.Size, out.Flows = c.Columns.Src, c.Columns.Dst, c.Columns.Size, c.Columns.Flows
-	out.Ended, out.Left, out.Routed, out.Tag = c.Done, c.Remaining, c.Routed, c.Tag
+	out.Ended, out.LiveRows, out.Routed, out.Tag = c.Done, c.Remaining, c.Routed, c.Tag
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}

@@ -109,6 +109,22 @@ func capable(t Reporter, seed uint64, v *controller.View, want [2]string, fresh 
 			t.Fatalf("view %d: decides\n%s\nwhere it is told totals of what is left, else\n%s", seed, got, want)
 		}
 	}
+	if can.Late {
+		if got := text(fresh().Decide(unread(v), nil)); !same(want, got, true) {
+			t.Fatalf("view %d: decides\n%s\nwhere it is to ask for what is left, else\n%s", seed, got, want)
+		}
+	}
+}
+
+// unread returns a copy of a blinded view, which is told what coflows have left once somebody asks.
+func unread(v *controller.View) *controller.View {
+	c := blinded(v, false)
+	c.Unread = func(c *controller.View) {
+		for i := range c.Coflows {
+			c.Coflows[i].Remaining = v.Coflows[i].Remaining
+		}
+	}
+	return blinded(c, false)
 }
 
 // blinded returns a view without what coflows have left, except for the number of rows, and perhaps the

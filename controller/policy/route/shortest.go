@@ -16,9 +16,6 @@ type Shortest struct{}
 // Wants implements the part's list of events.
 func (Shortest) Wants() controller.KindSet { return Wants() }
 
-// ReadsLate tells that it does not read what coflows have left.
-func (Shortest) ReadsLate() bool { return true }
-
 // Fill routes coflows.
 func (Shortest) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	if v.Down == nil { // every first path has light: nothing need be looked up

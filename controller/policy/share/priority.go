@@ -51,7 +51,7 @@ type Priority struct {
 type ranked struct {
 	id         southbound.CoflowID
 	generation uint64
-	left       int32 // rows that have not ended
+	live       int32 // rows that have not ended
 	start      time.Duration
 
 	size   float64
@@ -76,9 +76,6 @@ type queueHead struct {
 func (*Priority) Wants() controller.KindSet {
 	return controller.Kinds(controller.CoflowStarted, controller.CoflowEnded, controller.FabricChanged)
 }
-
-// ReadsLate tells that it does not read what coflows have left.
-func (*Priority) ReadsLate() bool { return true }
 
 // Fill plans the priorities if they have changed.
 func (s *Priority) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
@@ -127,8 +124,8 @@ func (s *Priority) look(v *controller.View) (changed bool) {
 
 // same reports whether a coflow is as it was.
 func (x *ranked) same(c *controller.CoflowView) bool {
-	return x.id == c.ID && x.generation == c.Generation && x.left == c.Left && x.start == c.Start && c.Generation > 0 &&
-		c.Left > 0
+	return x.id == c.ID && x.generation == c.Generation && x.live == c.LiveRows && x.start == c.Start &&
+		c.Generation > 0 && c.LiveRows > 0
 }
 
 // priorities ranks the started coflows.
@@ -199,7 +196,7 @@ func (s *Priority) level(x *ranked, rank int) uint8 {
 // newRanked is a coflow with the machines that receive some of it.
 func (s *Priority) newRanked(v *controller.View, c *controller.CoflowView) ranked {
 	j := jobOf(v, c.Job)
-	x := ranked{id: c.ID, generation: c.Generation, left: c.Left, start: c.Start, job: c.Job, since: c.Start,
+	x := ranked{id: c.ID, generation: c.Generation, live: c.LiveRows, start: c.Start, job: c.Job, since: c.Start,
 		size: s.size(v, c, j), near: near(v, c)}
 	if s.Intent == OrderIntent {
 		x.since = c.Arrival

@@ -28,7 +28,7 @@ func contest(t *testing.T) *controller.View {
 			Start: j.Arrival,
 			Src:   []southbound.HostID{0, 3}, Dst: []southbound.HostID{2,
 				2}, Size: []pathmap.Bytes{bytes / 2, bytes / 2},
-			Ended: make([]bool, 2), Tag: make([]southbound.Tag, 2)}
+			Ended: make([]bool, 2), Tag: make([]southbound.Tag, 2), Generation: 1, LiveRows: 2}
 		if i == 2 {
 			c.Src, c.Dst = []southbound.HostID{0, 0}, []southbound.HostID{2, 4}
 		}
@@ -65,6 +65,44 @@ func TestPriority(t *testing.T) {
 		var again controller.Plan
 		if part.Fill(v, nil, &again); again.Share != nil {
 			t.Errorf("intent %d: the same priorities are said twice", tc.intent)
+		}
+	}
+}
+
+// TestPriorityAnew holds priorities that rest on what was kept of coflows against a fresh part's, where one thing has
+// changed.
+func TestPriorityAnew(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(v *controller.View)
+	}{
+		{"another head of the queue", func(v *controller.View) {
+			v.Running = []controller.Running{{Job: &controller.Job{ID: 9, User: "fifo", Arrival: -time.Second}}}
+		}},
+		{"a row ends", func(v *controller.View) {
+			v.Coflows[2].Ended, v.Coflows[2].LiveRows = []bool{true, false}, 1
+		}},
+		{"other rows", func(v *controller.View) {
+			v.Coflows[2].Dst, v.Coflows[2].Generation = []southbound.HostID{4, 4}, 2
+		}},
+		{"a coflow is gone", func(v *controller.View) { v.Coflows = slices.Delete(v.Coflows, 1, 2) }},
+	} {
+		changed := false
+		for _, intent := range []Intent{FairIntent, FIFOIntent, QueueIntent, BinIntent, OrderIntent} {
+			kept, v := &Priority{Intent: intent}, contest(t)
+			kept.Fill(v, nil, new(controller.Plan))
+			before := kept.said
+			tc.change(v)
+			kept.Fill(v, nil, new(controller.Plan))
+			fresh := &Priority{Intent: intent}
+			fresh.Fill(v, nil, new(controller.Plan))
+			if !slices.EqualFunc(kept.said, fresh.said, samePriority) {
+				t.Errorf("%s, intent %d: %+v, and anew %+v", tc.name, intent, kept.said, fresh.said)
+			}
+			changed = changed || !slices.EqualFunc(before, fresh.said, samePriority)
+		}
+		if !changed {
+			t.Errorf("%s: changes no priority", tc.name)
 		}
 	}
 }

@@ -14,9 +14,6 @@ type TCP struct{ said bool }
 // Wants implements the part's list of events: none.
 func (*TCP) Wants() controller.KindSet { return 0 }
 
-// ReadsLate tells that it does not read what coflows have left.
-func (*TCP) ReadsLate() bool { return true }
-
 // Fill plans, the first time, that hosts share by themselves.
 func (t *TCP) Fill(_ *controller.View, _ []controller.Event, p *controller.Plan) {
 	if !t.said {

@@ -13,6 +13,7 @@ import (
 	"lightloom/lab/testbed"
 	"lightloom/lab/testbed/simulated"
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // checked is a policy that is held, at every call, against one that remembers nothing.
@@ -20,7 +21,8 @@ type checked struct {
 	controller.Policy
 	t           *testing.T
 	name        string
-	calls, none int // none: of calls that place nothing while jobs wait
+	calls, none int               // none: of calls that place nothing while jobs wait
+	share       *southbound.Rates // last said
 }
 
 // Decide implements controller.Policy.
@@ -29,9 +31,20 @@ func (c *checked) Decide(v *controller.View, ev []controller.Event) *controller.
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	want, got := anew.Decide(v, ev), c.Policy.Decide(v, ev)
+	if v.Unread != nil != c.Capabilities().Late {
+		c.t.Fatalf("call %d at %v: what coflows have left is there", c.calls, v.Now)
+	}
+	got := c.Policy.Decide(v, ev)
+	v.ReadRemaining()
+	want := anew.Decide(v, ev)
 	if want, got := written(want), written(got); want != got {
 		c.t.Fatalf("call %d at %v: %s, one that remembers nothing %s", c.calls, v.Now, got, want)
+	}
+	if got.Share != nil {
+		c.share = got.Share
+	}
+	if want, got := fmt.Sprintf("%+v", want.Share), fmt.Sprintf("%+v", c.share); want != got {
+		c.t.Fatalf("call %d at %v: rates %s, of one that remembers nothing %s", c.calls, v.Now, got, want)
 	}
 	if c.calls++; len(got.Place) == 0 && len(v.Partial)+len(v.Waiting) > 0 {
 		c.none++
@@ -39,7 +52,7 @@ func (c *checked) Decide(v *controller.View, ev []controller.Event) *controller.
 	return got
 }
 
-// written is a plan as text, but for rates: they are what changes.
+// written is a plan as text, but for rates: they are said where they change.
 func written(p *controller.Plan) string {
 	c := *p
 	c.Share = nil
@@ -58,7 +71,7 @@ func TestDecidesAsAnew(t *testing.T) {
 		records = append(records, swim.Record{Name: fmt.Sprint("job", i), Input: in, Shuffle: in * pathmap.Bytes(i%3)})
 	}
 	for _, name := range []string{"fair+sunflow", "corral+sunflow", "coscheduler+sunflow", "pushbox+sunflow",
-		"dawn+sunflow"} {
+		"dawn+sunflow", "pushbox", "pushbox-fifo", "hadoop", "shufflewatcher", "neat"} {
 		t.Run(name, func(t *testing.T) {
 			s, err := scenario.Prepare(scenario.Options{Given: m.Jobs(m.Sample(records, 20, false, rand.New(rand.NewPCG(1, 3))),
 				rand.New(rand.NewPCG(1, 4))), Policies: []string{name}, Seed: 1, Speedup: 1, Replicas: 1, On: scenario.OnFlowsim,
