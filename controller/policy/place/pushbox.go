@@ -41,7 +41,7 @@ type Packer struct {
 	graphs  map[controller.JobID]*graph
 	cleared int // how often graphs have been dropped
 	made    packed
-	view    *controller.View    // of the decision
+	view    *controller.View    // of the decision, during pack
 	asked   int                 // decisions
 	none    []southbound.HostID // no host for any task; read only
 	tell    route.Explainer
@@ -56,9 +56,6 @@ func NewPacker(r pushbox.Rule, fifo func(user string) bool) *Packer {
 func (*Packer) Wants() controller.KindSet {
 	return incrementalWants() | controller.Kinds(controller.CoflowStarted, controller.CoflowEnded)
 }
-
-// ReadsLate tells that it asks before it reads what coflows have left.
-func (*Packer) ReadsLate() bool { return true }
 
 // Tell has placements explained from now on.
 func (k *Packer) Tell(to route.Explainer) { k.tell = to }
@@ -82,7 +79,6 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 	if o.Skips == 0 {
 		o.Skips = len(y.alive)
 	}
-	k.made.reset()
 	k.view = v
 	k.asked++
 	for _, u := range y.users {
@@ -105,6 +101,8 @@ func (k *Packer) pack(v *controller.View, y *slotAllocator) {
 		y.put(w, w.stageOf(c.Task.Index), c.Task.Index, southbound.HostID(c.Machine))
 		c.Job.Hosts = w.hosts
 	})
+	k.view = nil
+	k.made.reset()
 }
 
 // waiting reports whether a task has no host.
@@ -165,9 +163,9 @@ func (k *Packer) stage(w *work, g *graph, s int) *pushbox.Stage {
 	n := w.size(s)
 	stage := k.made.stage()
 	*stage = pushbox.Stage{First: w.first[s], End: w.first[s+1], Input: g.input[s] / float64(n), Parts: g.parts[s],
-		Reads: g.reads[s], All: n > 1 && g.follows[s], Compute: g.compute[s]}
+		Reads: g.reads[s], All: n > 1 && g.follows[s], Compute: w.compute[s]}
 	if !k.Beside && g.reads[s] {
-		stage.Block = g.block[s]
+		stage.Block = w.block[s]
 	}
 	stage.Sends = g.sends[s]
 	stage.Begun = stage.All && w.open[s] < n
@@ -185,7 +183,7 @@ func (k *Packer) candidates(w *work, g *graph) []int {
 			w.candidate = append(w.candidate, s)
 		}
 	}
-	w.sought = !w.lost // a host of what is lost is chosen in each decision
+	w.sought = true
 	return w.candidate
 }
 
@@ -218,7 +216,16 @@ type packed struct {
 	used   struct{ jobs, stages int }
 }
 
-func (m *packed) reset() { m.used.jobs, m.used.stages = 0, 0 }
+// reset ends a decision, and holds on to nothing of its jobs.
+func (m *packed) reset() {
+	for _, j := range m.jobs[:m.used.jobs] {
+		*j = pushbox.Job{Stages: j.Stages[:0]}
+	}
+	for _, s := range m.stages[:m.used.stages] {
+		*s = pushbox.Stage{}
+	}
+	m.used.jobs, m.used.stages = 0, 0
+}
 
 func (m *packed) job() *pushbox.Job {
 	if m.used.jobs == len(m.jobs) {
@@ -236,18 +243,18 @@ func (m *packed) stage() *pushbox.Stage {
 	return m.stages[m.used.stages-1]
 }
 
-// computeOf returns how long the tasks of a stage, of which the first has a number in the job, compute, with what they
-// read beside the network.
-func computeOf(stage *controller.Stage, first int, beside bool) func(task int, local bool) time.Duration {
-	return func(task int, local bool) time.Duration {
-		t := &stage.Tasks[task-first]
-		return t.Takes(beside && !local && t.Input > 0)
+// readTasks has the stages of a job answer how long their tasks compute, with what they read beside the network, and
+// how large their blocks are.
+func (x *jobShape) readTasks(j *controller.Job, beside bool) {
+	x.compute, x.block = x.compute[:0], x.block[:0]
+	for s := range j.Stages {
+		task := func(i int) *controller.Task { return &j.Stages[s].Tasks[i-x.first[s]] }
+		x.compute = append(x.compute, func(i int, local bool) time.Duration {
+			t := task(i)
+			return t.Takes(beside && !local && t.Input > 0)
+		})
+		x.block = append(x.block, func(i int) float64 { return float64(task(i).Input) })
 	}
-}
-
-// blockOf returns the sizes of the blocks of a stage.
-func blockOf(stage *controller.Stage, first int) func(task int) float64 {
-	return func(task int) float64 { return float64(stage.Tasks[task-first].Input) }
 }
 
 // mayStart reports whether the tasks of a stage may take slots. What waits in its slot for others must
@@ -298,9 +305,7 @@ type graph struct {
 	parts  [][]float64 // by stage and task, of the mean input; nil for a stage whose tasks receive alike
 	coflow []float64   // bytes that the senders of a stage send to all stages
 	of     []float64   // by edge: bytes that its sender sends to all stages
-	// By stage: pushbox.Stage.Compute, and Block.
-	compute  []func(task int, local bool) time.Duration
-	block    []func(task int) float64
+
 	reads    []bool
 	sends    []bool // others of the job receive what its tasks make
 	receives []bool // from other stages of the job
@@ -334,6 +339,7 @@ func (k *Packer) graph(v *controller.View, w *work) *graph {
 	}
 	id := printOf(v, w.job)
 	w.sought, w.counted = false, false
+	w.readTasks(w.job, k.Beside)
 	if g := k.graphs[w.job.ID]; g != nil && g.job == id {
 		w.graph = g
 		return g
@@ -361,22 +367,16 @@ const manyGraphs = 4096
 
 func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 	n := len(j.Stages)
-	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n),
+	g := &graph{input: make([]float64, n), coflow: make([]float64, n), reads: make([]bool, n), sends: make([]bool, n),
 		receives: make([]bool, n),
 		follows:  make([]bool, n)}
 	sends := make([]float64, n)
 	for i := range j.Edges {
 		if e := &j.Edges[i]; e.Kind != controller.Fixed {
 			bytes := float64(e.Bytes) * k.off(v, j, i)
-			g.receives[e.To] = true
+			g.receives[e.To], g.sends[e.From] = true, true
 			g.input[e.To] += bytes
 			sends[e.From] += bytes
-		}
-	}
-	g.sends = make([]bool, n)
-	for i := range j.Edges {
-		if e := &j.Edges[i]; e.Kind != controller.Fixed {
-			g.sends[e.From] = true
 		}
 	}
 	g.of = make([]float64, len(j.Edges))
@@ -401,9 +401,6 @@ func (k *Packer) newGraph(v *controller.View, j *controller.Job) *graph {
 				return t.Input > 0
 			}))
 		g.order = append(g.order, s)
-		first, _ := j.StageTasks(s)
-		g.compute = append(g.compute, computeOf(&j.Stages[s], first, k.Beside))
-		g.block = append(g.block, blockOf(&j.Stages[s], first))
 	}
 	k.skew(v, j, g)
 	tails := g.tails(j, pushbox.Line(v.Fabric.Spec.NIC))
@@ -555,7 +552,7 @@ func (k *Packer) flows(v *controller.View, c *controller.CoflowView, m []pushbox
 func (k *Packer) receivers(y *slotAllocator, w *work, g *graph, m []pushbox.Machine) {
 	if !w.counted {
 		w.receiving = k.findReceivers(w, g, w.receiving[:0])
-		w.counted = !w.lost // a host of what is lost is chosen in each decision
+		w.counted = true
 	}
 	for i := range w.receiving {
 		r := &w.receiving[i]

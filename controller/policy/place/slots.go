@@ -151,7 +151,7 @@ func (y *slotAllocator) own(w *work, u *user) {
 	if w.hosts == nil {
 		return // none of its tasks has a host
 	}
-	if w.holds == unknown || w.lost {
+	if w.holds == unknown {
 		w.holds = no
 		for k := range w.open {
 			if w.waits[k] && w.open[k] < w.size(k) {

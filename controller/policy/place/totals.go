@@ -46,7 +46,10 @@ type jobShape struct {
 	inputs   []bool // one of its tasks reads a block
 	waits    []bool // it waits for edges into it, before a task of the job has a host
 	chained  bool   // the job reads what other jobs have written
-	graph    *graph // of Packer; nil before it asks
+	// Of Packer; nil before it asks: what it knows of the job beyond its decisions, and pushbox.Stage.Compute and Block.
+	graph   *graph
+	compute []func(task int, local bool) time.Duration
+	block   []func(task int) float64
 }
 
 func newJobShape(j *controller.Job) *jobShape {
@@ -79,8 +82,7 @@ func newTotals(v *controller.View, j *controller.Job, p *controller.Partial) *to
 
 // sum looks at the tasks of the job again. It uses the memory of what it has summed before.
 func (t *totals) sum(v *controller.View, p *controller.Partial) {
-	now := v.Now
-	anew := p == nil || t.lost || t.past == nil || v.AllTaskChanges == 0 || t.past.all != v.AllTaskChanges
+	anew := t.lost || t.past == nil || t.past.all != v.AllTaskChanges
 	*t = totals{jobShape: t.jobShape, job: t.job, unplaced: t.unplaced, ended: t.ended, behind: t.behind, ends: t.ends[:0],
 		lastBegun: t.job.Arrival, lastLocal: t.job.Arrival, spare: t.spare, user: t.user,
 		receiving: t.receiving[:0], candidate: t.candidate[:0], senders: t.senders, past: t.past}
@@ -90,14 +92,22 @@ func (t *totals) sum(v *controller.View, p *controller.Partial) {
 	for k := range t.unplaced {
 		t.unplaced[k], t.ended[k] = t.first[k+1]-t.first[k], 0
 	}
-	if p != nil {
+	switch {
+	case p == nil:
+	case v.AllTaskChanges == 0: // what has ended may change, too
+		for k := range t.unplaced {
+			for i := t.first[k]; i < t.first[k+1]; i++ {
+				t.add(v.Now, k, p.Hosts[i], &p.Tasks[i])
+			}
+		}
+	default:
 		if t.past == nil {
 			t.past = &past{ended: make([]int, len(t.ended))}
 		}
 		if anew {
 			t.past.reset(t, v.AllTaskChanges)
 		}
-		t.addAll(now, p, anew)
+		t.addAll(v.Now, p, anew)
 	}
 	t.findBehind()
 }
