@@ -8,10 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Hook gives an interface its ingress hook; with a block, one that it shares.
+// Hook gives an interface its ingress hook; with a block, one that it shares. It is cheap while the interface is
+// down: at one that is up the kernel waits for all processors.
+//
+// The hook is an ingress qdisc, since a clsact has a block for what leaves, too: for each new block the kernel goes
+// through the list of all blocks of the machine that belong to virtual interfaces.
 func Hook(nl *netlink.Handle, link int, shared *uint32) error {
 	if err := nl.QdiscAdd(hook(link, shared)); err != nil {
-		return fmt.Errorf("add clsact to interface %d: %w", link, err)
+		return fmt.Errorf("add ingress hook to interface %d: %w", link, err)
 	}
 	return nil
 }
@@ -31,8 +35,8 @@ func Unhook(nl *netlink.Handle, links []int) error {
 	return errors.Join(errs...)
 }
 
-func hook(link int, shared *uint32) *netlink.Clsact {
-	return &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link,
+func hook(link int, shared *uint32) *netlink.Ingress {
+	return &netlink.Ingress{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link,
 		Handle: netlink.MakeHandle(0xffff, 0),
-		Parent: netlink.HANDLE_CLSACT, IngressBlock: shared}}
+		Parent: netlink.HANDLE_INGRESS, IngressBlock: shared}}
 }

@@ -81,13 +81,8 @@ func (p *ports) clear() error {
 	if err := p.nl.LinkDel(stale); err != nil {
 		return fmt.Errorf("remove a killed switch's sink: %w", err)
 	}
-	for i, link := range p.index {
-		q := &netlink.Clsact{QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link,
-			Handle: netlink.MakeHandle(0xffff, 0),
-			Parent: netlink.HANDLE_CLSACT}}
-		if err := p.nl.QdiscDel(q); err != nil && !errors.Is(err, unix.ENOENT) && !errors.Is(err, unix.EINVAL) {
-			return fmt.Errorf("remove a killed switch's filters from port %q: %w", p.names[i], err)
-		}
+	if err := dataplane.Unhook(p.nl, p.index); err != nil {
+		return fmt.Errorf("remove a killed switch's filters from its ports: %w", err)
 	}
 	return nil
 }

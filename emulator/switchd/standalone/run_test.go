@@ -96,7 +96,7 @@ func links(t *testing.T) (n, hooks int) {
 			t.Fatal(err)
 		}
 		for _, q := range qdiscs {
-			if q.Type() == "clsact" {
+			if q.Type() == "ingress" {
 				hooks++
 			}
 		}
@@ -206,6 +206,9 @@ func lab(t *testing.T, dataplane string) {
 		t.Fatal(err)
 	}
 	tells.until("that the fibre is lit", port(southbound.PortUp, 2))
+	if _, hooks := links(t); hooks == 0 {
+		t.Error("two switches run without hooks for filters")
+	}
 	plug(t, "lspine", false)
 	tells.until("that a cable is pulled", port(southbound.PortDown, 1))
 	plug(t, "lspine", true)
@@ -269,7 +272,11 @@ func afterKill(t *testing.T, cfg Config) {
 	defer killed.close() // what its process would have taken with it
 	killed.sw.Close()
 	killed.nl.Close()
-	start(t, cfg).end()
+	next := start(t, cfg)
+	if _, hooks := links(t); hooks == 0 {
+		t.Error("a switch runs without hooks for filters")
+	}
+	next.end()
 	if _, hooks := links(t); hooks != 0 {
 		t.Errorf("%d hooks for filters are left", hooks)
 	}

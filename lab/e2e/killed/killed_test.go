@@ -69,7 +69,7 @@ func TestSwitchKilled(t *testing.T) {
 ip link add a0 type veth peer name a1; ip link add b0 type veth peer name b1
 ip link set a1 up; ip link set b1 up
 ours() { ip -o link | grep -c 'll[sep]'; }
-hooks() { tc qdisc show | grep -c clsact; }
+hooks() { tc qdisc show | grep -c 'qdisc ingress'; }
 start() {
   rm -f switch.log
   ./lightloom switch run --name tor0 --role tor --racks 2 --rack 0 --hosts 1 --ports a0,b0 --fibre b0 \
