@@ -7,6 +7,7 @@ type Capabilities struct {
 	Wavelengths bool // it gives a rack as many circuits as it has wavelengths and parallel OCSes, not one
 	Migrates    bool // it can move tasks of running jobs
 	Relays      bool // it needs racks that relay bytes for each other (southbound.Relayer)
+	Priorities  bool // it gives coflows strict priorities, for which switches need queues
 	Multihop    bool // it has packets take several circuits in a row, and packets and circuits
 	Simulated   bool // its rules need a simulator's time steps: only ours has them
 	Blind       bool // it reads nothing of what coflows have left
@@ -21,6 +22,7 @@ func (c Capabilities) With(o Capabilities) Capabilities {
 		Wavelengths: c.Wavelengths || o.Wavelengths,
 		Migrates:    c.Migrates || o.Migrates,
 		Relays:      c.Relays || o.Relays,
+		Priorities:  c.Priorities || o.Priorities,
 		Multihop:    c.Multihop || o.Multihop,
 		Simulated:   c.Simulated || o.Simulated,
 		Blind:       c.Blind && o.Blind,

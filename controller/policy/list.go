@@ -59,6 +59,7 @@ const (
 	migrates
 	simulated
 	multihops
+	priorities
 )
 
 // list is the one visible list of parts. A new part is one file, and one line in a table below.
@@ -86,7 +87,8 @@ func list() []entry {
 func (r *row) entry(qs []Question) entry {
 	can := controller.Capabilities{Blind: r.can&blind != 0, Totals: r.can&totals != 0,
 		Wavelengths: r.can&wavelengths != 0, Relays: r.can&relays != 0, Migrates: r.can&migrates != 0,
-		Simulated: r.can&simulated != 0, Multihop: r.can&multihops != 0}
+		Simulated: r.can&simulated != 0, Multihop: r.can&multihops != 0,
+		Priorities: r.can&priorities != 0}
 	for _, q := range qs {
 		can.Circuits = can.Circuits || q == Circuits
 	}
@@ -241,14 +243,14 @@ func shares() []row {
 			fresh(share.OptBA{})},
 		{"optba-total", "the rates of the least sum of transfer times (OptBA-TTT)", 0,
 			fresh(share.OptBA{Total: true})},
-		{"priority", "strict priorities at each receiving machine, the coflow of the smallest job first", blind,
-			fresh(share.Priority{})},
-		{"priority-fifo", "priority, but of each user only the job that came first is served before others", blind,
-			fresh(share.Priority{Intent: share.FIFOIntent})},
-		{"priority-arrival", "strict priorities at each receiving machine, the coflow of the first job first", blind,
-			fresh(share.Priority{Intent: share.OrderIntent})},
-		{"priority-bins", "strict priorities by seven bins of coflow size, the same everywhere", blind,
-			fresh(share.Priority{Intent: share.BinIntent})},
+		{"priority", "strict priorities at each receiving machine, the coflow of the smallest job first",
+			blind | priorities, fresh(share.Priority{})},
+		{"priority-fifo", "priority, but of each user only the job that came first is served before others",
+			blind | priorities, fresh(share.Priority{Intent: share.FIFOIntent})},
+		{"priority-arrival", "strict priorities at each receiving machine, the coflow of the first job first",
+			blind | priorities, fresh(share.Priority{Intent: share.OrderIntent})},
+		{"priority-bins", "strict priorities by seven bins of coflow size, the same everywhere",
+			blind | priorities, fresh(share.Priority{Intent: share.BinIntent})},
 	}
 }
 
@@ -324,10 +326,11 @@ func sunflowsimShares() []row {
 
 func placesAndShares() []row {
 	return []row{
-		{"pushbox", "slots and strict priorities together, a machine receiving for few tasks at once (PushBox)", 0,
-			pushBox(share.FairIntent)},
-		{"pushbox-fifo", "pushbox that serves a user's jobs in order of arrival", 0, pushBox(share.FIFOIntent)},
-		{"pushbox-queues", "pushbox that does so for users whose name begins with fifo", 0,
+		{"pushbox", "slots and strict priorities together, a machine receiving for few tasks at once (PushBox)",
+			priorities, pushBox(share.FairIntent)},
+		{"pushbox-fifo", "pushbox that serves a user's jobs in order of arrival", priorities,
+			pushBox(share.FIFOIntent)},
+		{"pushbox-queues", "pushbox that does so for users whose name begins with fifo", priorities,
 			pushBox(share.QueueIntent)},
 	}
 }

@@ -313,6 +313,7 @@ func TestCapabilities(t *testing.T) {
 				Blind: true}},
 		{"crosslayer+sunflow", policy.Options{},
 			controller.Capabilities{Circuits: true, Wavelengths: true, Migrates: true}},
+		{"random+ecmp+priority-bins", policy.Options{}, controller.Capabilities{Blind: true, Priorities: true}},
 		{"crosslayer-paper", policy.Options{}, controller.Capabilities{}},
 		{"joint", policy.Options{}, controller.Capabilities{Circuits: true, Wavelengths: true}},
 		{"coflowsim-sebf", policy.Options{}, controller.Capabilities{Simulated: true}},

@@ -7,9 +7,9 @@ import (
 
 	"github.com/vishvananda/netlink"
 
+	"lightloom/emulator/dataplane"
 	"lightloom/pathmap"
 	"lightloom/pathmap/topo"
-	"lightloom/southbound"
 )
 
 // Fabric is a fabric of real interfaces. All methods can be called by several goroutines; Close by one,
@@ -22,11 +22,16 @@ type Fabric struct {
 	hosts    []*host
 	ports    []int // interface that sends into a link, by LinkID; in its host's namespace for a host's link
 	sink     int
-	planes   []Plane // by node; nil for hosts
+	pairs    uint32   // of interfaces, made so far
+	planes   []Plane  // by node; nil for hosts
+	levels   []uint16 // priorities that have queues at ports, ascending from 0
 }
 
-// group marks the interfaces of the switches, so that one request removes them all.
-const group = 0x4c4c
+// Interfaces of the switches are in groups, from firstGroup on, so that one request removes all of one.
+const (
+	firstGroup = 0x4c4c0000
+	groupSize  = 256 // pairs of interfaces
+)
 
 // Build builds a fabric in the process's own namespaces. It refuses outside of Enter: what it makes
 // must go away with the process.
@@ -45,7 +50,7 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 		return nil, fmt.Errorf("build fabric: %w", err)
 	}
 	f := &Fabric{spec: spec, planes: make([]Plane, len(spec.Topology.Nodes())),
-		ports: make([]int, len(spec.Topology.Links()))}
+		ports: make([]int, len(spec.Topology.Links())), levels: opt.levels(len(spec.Topology.Links()))}
 	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU,
 		QueueBytes: opt.QueueBytes,
 		ECNBytes:   opt.ECNBytes, VOQBytes: opt.VOQBytes, NICQueueBytes: nicQueue}
@@ -77,11 +82,39 @@ func (f *Fabric) build(opt Options) (err error) {
 			fmt.Sprintf("segments are at most %d bytes, so that pacing holds "+
 				"without tcp_tso_rtt_log", gso))
 	}
-	for l := 0; l < len(f.ports); l += 2 {
-		if err := f.cable(pathmap.LinkID(l), opt, gso); err != nil {
-			return fmt.Errorf("cable %s: %w", f.name(pathmap.LinkID(l)), err)
+	for l := pathmap.LinkID(0); int(l) < len(f.ports); l += 2 {
+		if err := f.cable(l); err != nil {
+			return fmt.Errorf("cable %s: %w", f.name(l), err)
 		}
 	}
+	// Before queues: each takes a while that grows with the number of blocks, of which queues have most.
+	if err := f.addPlanes(opt); err != nil {
+		return err
+	}
+	for l := range pathmap.LinkID(len(f.ports)) {
+		if err := f.raiseLink(l, opt, gso); err != nil {
+			return fmt.Errorf("shape %s: %w", f.name(l), err)
+		}
+	}
+	return f.awaitUp()
+}
+
+// awaitUp returns once all interfaces take packets, which the kernel sees to some time after they were set up.
+func (f *Fabric) awaitUp() error {
+	for l, link := range f.spec.Topology.Links() {
+		nl := f.wire.Handle
+		if h := f.hostAt(link.From); h >= 0 {
+			nl = f.hosts[h].wire.Handle
+		}
+		if err := dataplane.AwaitUp(nl, f.ports[l]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addPlanes gives every switch its dataplane.
+func (f *Fabric) addPlanes(opt Options) (err error) {
 	for n, node := range f.spec.Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue
@@ -121,19 +154,14 @@ func (f *Fabric) addSink() error {
 
 func (f *Fabric) veth(name, peer string) *netlink.Veth {
 	v := &netlink.Veth{LinkAttrs: netlink.NewLinkAttrs(), PeerName: peer, PeerTxQLen: -1}
-	v.Name, v.MTU, v.Group = name, f.settings.MTU, group
+	v.Name, v.MTU, v.Group = name, f.settings.MTU, firstGroup+f.pairs/groupSize
+	f.pairs++
 	return v
 }
 
-func (f *Fabric) up(name string) (int, error) { return f.raise(name, func(int) error { return nil }) }
-
-// raise sets an interface up once prepare has run: an interface that is up already makes the kernel
-// wait for all processors at each change of its root queue.
-func (f *Fabric) raise(name string, prepare func(link int) error) (int, error) {
+// up sets an interface up and returns its index.
+func (f *Fabric) up(name string) (int, error) {
 	l, err := f.wire.LinkByName(name)
-	if err == nil {
-		err = prepare(l.Attrs().Index)
-	}
 	if err == nil {
 		err = f.wire.LinkSetUp(l)
 	}
@@ -143,46 +171,58 @@ func (f *Fabric) raise(name string, prepare func(link int) error) (int, error) {
 	return l.Attrs().Index, nil
 }
 
-// cable makes both directions of a link pair.
-func (f *Fabric) cable(l pathmap.LinkID, opt Options, gso int) error {
+// cable makes the interfaces of both directions of a link pair. They stay down: where an interface is up, the kernel
+// waits for all processors at each change of its root queue and of its hook.
+func (f *Fabric) cable(l pathmap.LinkID) error {
 	t := f.spec.Topology
-	ab, ba := t.Link(l), t.Link(pathmap.Reverse(l))
-	if t.Node(ab.From).Role == pathmap.Host {
-		l, ab, ba = pathmap.Reverse(l), ba, ab
+	if f.hostAt(t.Link(l).From) >= 0 {
+		l = pathmap.Reverse(l)
 	}
-	if h := f.hostAt(ab.To); h >= 0 {
-		return f.hostCable(l, ab, ba, h, opt, gso)
+	link := t.Link(l)
+	v := f.veth(f.ifname(link.From, link.FromPort), nicName)
+	h := f.hostAt(link.To)
+	if h >= 0 {
+		v.PeerNamespace, v.PeerHardwareAddr = netlink.NsFd(f.hosts[h].ns), hostMAC
+	} else {
+		v.PeerName = f.ifname(link.To, link.ToPort)
 	}
-	names := [2]string{f.ifname(ab.From, ab.FromPort), f.ifname(ab.To, ab.ToPort)}
-	if err := f.wire.LinkAdd(f.veth(names[0], names[1])); err != nil {
-		return fmt.Errorf("add veth: %w", err)
-	}
-	if err := f.port(l, names[0], ab.Capacity, opt); err != nil {
-		return err
-	}
-	return f.port(pathmap.Reverse(l), names[1], ba.Capacity, opt)
-}
-
-func (f *Fabric) hostCable(l pathmap.LinkID, down, up pathmap.Link, h southbound.HostID,
-	opt Options, gso int) error {
-	v := f.veth(f.ifname(down.From, down.FromPort), nicName)
-	v.PeerNamespace, v.PeerHardwareAddr = netlink.NsFd(f.hosts[h].ns), hostMAC
 	if err := f.wire.LinkAdd(v); err != nil {
 		return fmt.Errorf("add veth: %w", err)
 	}
-	if err := f.port(l, v.Name, down.Capacity, opt); err != nil {
-		return err
+	f.ports[l] = v.Attrs().Index
+	if h >= 0 {
+		return nil
 	}
-	return f.hosts[h].configure(f.Addr(h), nicShape(up.Capacity, opt.MTU), gso)
+	peer, err := f.wire.LinkByName(v.PeerName)
+	if err != nil {
+		return fmt.Errorf("find %q: %w", v.PeerName, err)
+	}
+	f.ports[pathmap.Reverse(l)] = peer.Attrs().Index
+	return nil
 }
 
-// port shapes and raises the interface of a switch that sends into a link.
-func (f *Fabric) port(l pathmap.LinkID, name string, rate pathmap.BitsPerSecond, opt Options) (err error) {
-	s := linkShape(rate, opt.MTU, opt.QueueBytes)
+// raiseLink shapes what a link's interface sends, and sets it up.
+func (f *Fabric) raiseLink(l pathmap.LinkID, opt Options, gso int) error {
+	link := f.spec.Topology.Link(l)
+	if h := f.hostAt(link.From); h >= 0 {
+		s := nicShape(link.Capacity, opt.MTU)
+		s.levels = f.levels
+		nic, err := f.hosts[h].configure(f.Addr(h), s, gso)
+		f.ports[l] = nic
+		return err
+	}
+	s := linkShape(link.Capacity, opt.MTU, opt.QueueBytes)
+	s.levels = f.levels
 	s.mark = min(opt.ECNBytes, s.queue-1)
 	f.settings.note(s)
-	f.ports[l], err = f.raise(name, func(link int) error { return s.apply(f.wire, link) })
-	return err
+	if err := s.apply(f.wire, f.ports[l]); err != nil {
+		return err
+	}
+	port := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: f.ports[l]}}
+	if err := f.wire.LinkSetUp(port); err != nil {
+		return fmt.Errorf("set up: %w", err)
+	}
+	return nil
 }
 
 func (s *Settings) note(p shape) {

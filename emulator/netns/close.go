@@ -12,14 +12,11 @@ import (
 // process or a socket is in it. A second call is nothing.
 func (f *Fabric) Close() error {
 	var errs []error
-	for n, p := range f.planes {
-		if p != nil {
-			errs = append(errs, p.Close())
-			f.planes[n] = nil
-		}
+	if f.settings.Dataplane != EBPF || f.settings.VOQBytes > 0 { // their goroutines use interfaces until they end
+		errs = append(errs, f.closePlanes())
 	}
 	if f.wire != nil {
-		errs = append(errs, f.wire.deleteGroup(group))
+		errs = append(errs, f.deleteInterfaces(), f.closePlanes())
 		f.wire.close()
 		f.wire = nil
 	}
@@ -30,6 +27,28 @@ func (f *Fabric) Close() error {
 	if f.home > 0 {
 		errs = append(errs, unix.Close(f.home))
 		f.home = 0
+	}
+	return errors.Join(errs...)
+}
+
+// closePlanes closes the dataplanes that are left.
+func (f *Fabric) closePlanes() error {
+	var errs []error
+	for n, p := range f.planes {
+		if p != nil {
+			errs = append(errs, p.Close())
+			f.planes[n] = nil
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// deleteInterfaces removes the switches' interfaces, and so the hosts', the last made first: for each block of filters
+// that goes the kernel looks through a list in which the last made come first (see manyLinks).
+func (f *Fabric) deleteInterfaces() error {
+	var errs []error
+	for group := firstGroup + f.pairs/groupSize; group >= firstGroup; group-- {
+		errs = append(errs, f.wire.deleteGroup(group))
 	}
 	return errors.Join(errs...)
 }

@@ -3,30 +3,27 @@ package netns
 import (
 	"errors"
 	"fmt"
-	"os"
-	"strings"
 
 	"golang.org/x/sys/unix"
 )
 
-// setCongestion makes an algorithm the default of the calling thread's namespace. Many kernels allow
+// setCongestion makes an algorithm the default of the namespace, the calling thread's. Many kernels allow
 // that only for the first namespace's; sockets can ask for it all the same, and ours do, so that is a
 // note. An algorithm that not even a socket gets is an error.
-func setCongestion(name string) (note string, err error) {
+func (k knobs) setCongestion(name string) (note string, err error) {
 	if err := socketCongestion(name); err != nil {
-		known, _ := os.ReadFile("/proc/sys/net/ipv4/tcp_available_congestion_control")
-		return "", fmt.Errorf("congestion control %q: %w (there are %s)", name, err,
-			strings.TrimSpace(string(known)))
+		known, _ := k.get("ipv4/tcp_available_congestion_control")
+		return "", fmt.Errorf("congestion control %q: %w (there are %s)", name, err, known)
 	}
-	err = sysctl("net/ipv4/tcp_congestion_control", name)
+	err = k.set("ipv4/tcp_congestion_control", name)
 	if err == nil {
 		return "", nil
 	}
-	now, rerr := os.ReadFile("/proc/sys/net/ipv4/tcp_congestion_control")
+	got, rerr := k.get("ipv4/tcp_congestion_control")
 	if rerr != nil {
 		return "", errors.Join(err, rerr)
 	}
-	if got := strings.TrimSpace(string(now)); got != name {
+	if got != name {
 		return fmt.Sprintf("commands run in hosts use %s: the kernel takes %s from single sockets only",
 			got, name), nil
 	}

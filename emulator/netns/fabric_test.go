@@ -3,6 +3,7 @@ package netns_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
 
 	"lightloom/emulator/netns"
@@ -24,7 +26,7 @@ import (
 	"lightloom/southbound"
 )
 
-func build(t *testing.T, text string, opt netns.Options) *netns.Fabric {
+func build(t testing.TB, text string, opt netns.Options) *netns.Fabric {
 	t.Helper()
 	spec, err := topo.ParseSpec(text)
 	if err != nil {
@@ -47,7 +49,7 @@ func build(t *testing.T, text string, opt netns.Options) *netns.Fabric {
 }
 
 // lead sends every rack's packets over the first spine.
-func lead(t *testing.T, f *netns.Fabric) {
+func lead(t testing.TB, f *netns.Fabric) {
 	t.Helper()
 	s := f.Spec()
 	var here []southbound.Rule
@@ -305,6 +307,98 @@ func TestBig(t *testing.T) {
 	lead(t, f)
 	transfer(t, f, 0, 249, 10_000, pathmap.Gbps)
 	transfer(t, f, 249, 128, 10_000, pathmap.Gbps)
+}
+
+// TestFewQueues: ports of a fabric of over a thousand links have the class of the link and those of two priorities,
+// and of all eight where asked for, as in a smaller one. Packets of priorities without a queue take the lowest.
+func TestFewQueues(t *testing.T) {
+	netnstest.Need(t, netnstest.Netns)
+	netnstest.Share(t)
+	for _, tc := range []struct {
+		fabric  string
+		opt     netns.Options
+		classes int
+	}{
+		{"leafspine:racks=251,hosts=1,spines=1", netns.Options{}, 3},
+		{"leafspine:racks=251,hosts=1,spines=1", netns.Options{Priorities: true}, 9},
+		{"leafspine:racks=2,hosts=1,spines=1", netns.Options{}, 9},
+	} {
+		f := build(t, tc.fabric, tc.opt)
+		port, err := f.Interface(f.Spec().ToRNode[1], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := netlink.ClassList(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: port}}, netlink.HANDLE_NONE)
+		if err != nil || len(all) != tc.classes {
+			t.Errorf("%s, %+v: a port has %d classes, %v; want %d", tc.fabric, tc.opt, len(all), err, tc.classes)
+		}
+		lead(t, f)
+		transfer(t, f, 0, 1, 10_000, pathmap.Gbps)
+		if f.FewQueues() != (tc.classes == 3) {
+			t.Errorf("%s, %+v: few queues: %t", tc.fabric, tc.opt, f.FewQueues())
+		}
+		for prio := range uint32(8) {
+			want := 0x10 + prio // 1:10 is of priority 0
+			if f.FewQueues() && prio < 7 {
+				want = 0x10
+			}
+			before := passed(t, port)
+			datagram(t, f, prio)
+			after := passed(t, port)
+			if after[want] != before[want]+1 {
+				t.Errorf("%s, %+v: priority %d: packets by queue %v, then %v; want one more in %x", tc.fabric, tc.opt, prio,
+					before, after, want)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// passed returns how many packets each class of HTB has sent, by its minor number.
+func passed(t *testing.T, port int) map[uint32]uint32 {
+	t.Helper()
+	all, err := netlink.ClassList(&netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: port}}, netlink.HANDLE_NONE)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := map[uint32]uint32{}
+	for _, c := range all {
+		by[c.Attrs().Handle&0xffff] = c.Attrs().Statistics.Basic.Packets
+	}
+	return by
+}
+
+// datagram sends one packet of a priority from host 0 to host 1.
+func datagram(t *testing.T, f *netns.Fabric, prio uint32) {
+	t.Helper()
+	at := net.UDPAddrFromAddrPort(netip.AddrPortFrom(f.Addr(1), 5000))
+	var in, out *net.UDPConn
+	err := f.InHost(1, func() (err error) { in, err = net.ListenUDP("udp4", at); return err })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if err := f.InHost(0, func() (err error) { out, err = net.DialUDP("udp4", nil, at); return err }); err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	raw, err := out.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set error
+	err = raw.Control(func(fd uintptr) { set = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_TOS, int(prio<<5)) })
+	if err = errors.Join(err, set, in.SetReadDeadline(time.Now().Add(time.Minute))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Write([]byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("a packet of priority %d: %v", prio, err)
+	}
 }
 
 func TestStart(t *testing.T) {

@@ -77,13 +77,17 @@ func ownTables() error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("unshare: %w", err)
 	}
-	_ = childTables() // hosts note the same of their own, and work with the shared table
-	return nil
+	k, err := openKnobs()
+	if err != nil {
+		return err
+	}
+	_ = k.childTables() // hosts note the same of their own, and work with the shared table
+	return k.Close()
 }
 
-// childTables gives namespaces that are made from the calling thread's tables of their own.
-func childTables() error {
-	err := sysctl("net/ipv4/tcp_child_ehash_entries", hostTable)
+// childTables gives namespaces that are made from this one tables of their own.
+func (k knobs) childTables() error {
+	err := k.set("ipv4/tcp_child_ehash_entries", hostTable)
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -107,13 +111,18 @@ func newHost(congestion string, ecn bool) (*host, []string, bool, error) {
 	if err != nil {
 		return h, nil, false, err
 	}
-	notes, byPacing := hostSysctls()
+	k, err := openKnobs()
+	if err != nil {
+		return h, nil, false, err
+	}
+	defer k.Close()
+	notes, byPacing := k.ofHost()
 	if ecn { // connections ask for it, and not only answer
-		if err := sysctl("net/ipv4/tcp_ecn", "1"); err != nil {
+		if err := k.set("ipv4/tcp_ecn", "1"); err != nil {
 			return h, nil, false, err
 		}
 	}
-	note, err := setCongestion(congestion)
+	note, err := k.setCongestion(congestion)
 	if note != "" {
 		notes = append(notes, note)
 	}
@@ -130,37 +139,37 @@ func openNetns() (int, error) {
 }
 
 // configure gives the host its address, its route and its neighbour, and shapes what it sends. gso
-// bounds a segment where pacing alone does not; 0 leaves it.
-func (h *host) configure(addr netip.Addr, s shape, gso int) error {
+// bounds a segment where pacing alone does not; 0 leaves it. It returns the interface.
+func (h *host) configure(addr netip.Addr, s shape, gso int) (link int, err error) {
 	nic, err := h.wire.LinkByName(nicName)
 	if err != nil {
-		return fmt.Errorf("find %s: %w", nicName, err)
+		return 0, fmt.Errorf("find %s: %w", nicName, err)
 	}
 	if gso > 0 {
 		if err := h.wire.LinkSetGSOMaxSize(nic, gso); err != nil {
-			return fmt.Errorf("bound segments to %d bytes: %w", gso, err)
+			return 0, fmt.Errorf("bound segments to %d bytes: %w", gso, err)
 		}
 	}
 	if err := s.apply(h.wire, nic.Attrs().Index); err != nil {
-		return err
+		return 0, err
 	}
 	if err := h.wire.LinkSetUp(nic); err != nil {
-		return fmt.Errorf("set %s up: %w", nicName, err)
+		return 0, fmt.Errorf("set %s up: %w", nicName, err)
 	}
 	if err := h.wire.AddrAdd(nic, &netlink.Addr{IPNet: ipNet(netip.PrefixFrom(addr, 32))}); err != nil {
-		return fmt.Errorf("add address %v: %w", addr, err)
+		return 0, fmt.Errorf("add address %v: %w", addr, err)
 	}
 	route := &netlink.Route{LinkIndex: nic.Attrs().Index, Dst: ipNet(everywhere), Gw: gateway.AsSlice(),
 		Flags: int(netlink.FLAG_ONLINK)}
 	if err := h.wire.RouteAdd(route); err != nil {
-		return fmt.Errorf("add route: %w", err)
+		return 0, fmt.Errorf("add route: %w", err)
 	}
 	neigh := &netlink.Neigh{LinkIndex: nic.Attrs().Index, Family: unix.AF_INET, State: netlink.NUD_PERMANENT,
 		IP: gateway.AsSlice(), HardwareAddr: hostMAC}
 	if err := h.wire.NeighSet(neigh); err != nil {
-		return fmt.Errorf("add neighbour: %w", err)
+		return 0, fmt.Errorf("add neighbour: %w", err)
 	}
-	return nil
+	return nic.Attrs().Index, nil
 }
 
 func ipNet(p netip.Prefix) *net.IPNet {

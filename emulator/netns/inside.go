@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -45,7 +46,11 @@ func Prepare() (Room, error) {
 	if err := loopbackUp(nl); err != nil {
 		return room, err
 	}
-	if err := disableIPv6(); err != nil {
+	k, err := openKnobs()
+	if err == nil {
+		err = errors.Join(k.disableIPv6(), k.Close())
+	}
+	if err != nil {
 		room.Notes = append(room.Notes, err.Error())
 	}
 	return room, nil

@@ -19,6 +19,9 @@ type Options struct {
 	// Sources lets rules name the rack that packets come from, as those of paths over several circuits do. It takes room
 	// at each switch; on a general fabric they can anyway.
 	Sources bool `json:",omitempty"`
+	// Priorities makes queues for priorities 1 to 6 in any fabric. Without it one of more than a thousand links has
+	// queues for the lowest and the highest, which acknowledgements have: packets of those between take the lowest.
+	Priorities bool `json:",omitempty"`
 }
 
 // Settings are the options as they came out, for the report.

@@ -16,6 +16,8 @@ type shape struct {
 	burst pathmap.Bytes
 	queue int
 	mark  int // bytes before a packet from which on it is marked; 0: none is
+
+	levels []uint16 // priorities that have a queue, ascending from 0
 }
 
 // Measured against a fluid model: with a burst of 64 kB and a queue of 256 kB at 20 Mb/s completion
@@ -63,7 +65,24 @@ func floor(rate pathmap.BitsPerSecond) pathmap.BitsPerSecond {
 	return min(pathmap.Mbps, max(rate/16, 8))
 }
 
-// apply shapes what leaves an interface. Priority is the upper three bits of TOS; strict, but for floor.
+// manyLinks is how many links, counted by direction, have queues for all priorities without being asked. Each class
+// has a block of filters, and for each new block the kernel goes through all that are there
+// (flow_indr_dev_setup_offload), in all namespaces: 1,024 hosts and 145 switches would have 64,000.
+const manyLinks = 1000
+
+// levels returns the priorities that have queues at ports of a fabric of so many links.
+func (opt *Options) levels(links int) []uint16 {
+	if opt.Priorities || links <= manyLinks {
+		return []uint16{0, 1, 2, 3, 4, 5, 6, 7}
+	}
+	return []uint16{0, priorities - 1}
+}
+
+// FewQueues reports whether ports have queues for the lowest and the highest priority only.
+func (f *Fabric) FewQueues() bool { return len(f.levels) < priorities }
+
+// apply shapes what leaves an interface. Priority is the upper three bits of TOS; strict, but for floor. Priorities
+// that have no queue take that of the lowest.
 func (s shape) apply(h *wire, link int) error {
 	root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(htbMajor, 0),
 		Parent: netlink.HANDLE_ROOT})
@@ -75,7 +94,7 @@ func (s shape) apply(h *wire, link int) error {
 	if err := s.class(h, link, top, netlink.MakeHandle(htbMajor, 0), s.rate, 0); err != nil {
 		return err
 	}
-	for p := range uint16(priorities) {
+	for _, p := range s.levels {
 		leaf := netlink.MakeHandle(htbMajor, lowClass+p)
 		if err := s.class(h, link, leaf, top, floor(s.rate), uint32(priorities-1-p)); err != nil {
 			return err
@@ -84,7 +103,7 @@ func (s shape) apply(h *wire, link int) error {
 			return err
 		}
 	}
-	return classify(h, link)
+	return s.classify(h, link)
 }
 
 // leaf adds the queue of one priority.
@@ -112,7 +131,7 @@ func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.Bits
 
 // classify hashes packets by their priority to their class. Priority 0, and what is not IPv4, takes the
 // default.
-func classify(h *wire, link int) error {
+func (s shape) classify(h *wire, link int) error {
 	const table, prioMask, prioShift = 1 << 20, 0x00e00000, 21
 	at := netlink.FilterAttrs{LinkIndex: link, Parent: netlink.MakeHandle(htbMajor, 0), Priority: 1,
 		Protocol: unix.ETH_P_IP}
@@ -127,11 +146,12 @@ func classify(h *wire, link int) error {
 	if err := add(&netlink.U32{FilterAttrs: at, Divisor: priorities}); err != nil {
 		return err
 	}
-	for p := uint32(1); p < priorities; p++ {
+	for _, level := range s.levels[1:] {
+		p := uint32(level)
 		at.Handle = table | p<<12 | 1
 		key := []netlink.TcU32Key{{Mask: prioMask, Val: p << prioShift}}
 		if err := add(&netlink.U32{FilterAttrs: at, Hash: table | p<<12,
-			ClassId: netlink.MakeHandle(htbMajor, uint16(lowClass+p)),
+			ClassId: netlink.MakeHandle(htbMajor, lowClass+level),
 			Sel:     &netlink.TcU32Sel{Flags: netlink.TC_U32_TERMINAL, Nkeys: 1, Keys: key}}); err != nil {
 			return err
 		}

@@ -62,6 +62,7 @@ func (s *Prepared) Scenario(r Row) *Scenario {
 		Quantum: s.quantum(), Net: o.Net, Links: o.Record,
 		Reservations: o.Rules.PerReservation != "" || s.KeepsDecisions()}
 	x.Net.Sources = o.Net.Sources || r.Can().Multihop
+	x.Net.Priorities = o.Net.Priorities || r.Can().Priorities
 	if o.Rules.Compat != CompatCoflowsim {
 		x.Admission = o.Rules.Epoch
 	}
