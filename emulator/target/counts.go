@@ -1,6 +1,8 @@
 package target
 
 import (
+	"slices"
+
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi"
 	"lightloom/southbound/gnmi/schema"
@@ -30,9 +32,14 @@ func (c PortCount) leaves(at schema.Path, names gnmi.CounterNames) []schema.Leaf
 	}
 }
 
-// portCounts puts the counters of ports (openconfig-interfaces) into the tree.
+// portCounts puts the counters of ports (openconfig-interfaces) that have changed into the tree.
 func portCounts(t *tree, all []PortCount) {
+	was := t.counted
+	t.counted = slices.Clone(all)
 	for i, c := range all {
+		if i < len(was) && c == was[i] {
+			continue
+		}
 		at := path("interfaces").Entry("interface", "name",
 			gnmi.InterfaceName(southbound.Port(i))).With("state", "counters")
 		for _, l := range c.leaves(at, gnmi.OpenConfigCounters()) {

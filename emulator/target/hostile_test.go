@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	mathrand "math/rand/v2"
 	"net"
 	"strings"
 	"sync"
@@ -54,6 +55,33 @@ func TestHugeMessage(t *testing.T) {
 	if _, err := r.target.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{deep}}); status.Code(
 		err) != codes.InvalidArgument {
 		t.Errorf("a Set of a deep value: %v", err)
+	}
+	if err := r.dial(t, r.config(t)).Set(t.Context(), &southbound.Change{Rules: tor(8)[:1]}); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// TestManyEntries: a Set of more entries of one list than a target takes, in random order, is refused, and leaves
+// nothing behind.
+func TestManyEntries(t *testing.T) {
+	r := newRig(t, device.Packet, nil)
+	text := []byte(`{"rule":[`)
+	for i, n := range mathrand.New(mathrand.NewPCG(1, 2)).Perm(200_000) {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, `{"sequence-id":%d,"config":{"sequence-id":%d}}`, n+1, n+1)
+	}
+	began := time.Now()
+	_, err := r.target.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{upd(t, policy+"/rules", string(text)+"]}")}})
+	t.Logf("refused after %v", time.Since(began))
+	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "more than 65536 entries") {
+		t.Errorf("a Set of many entries: %v", err)
+	}
+	left, err := r.target.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{{}}, Type: gpb.GetRequest_CONFIG,
+		Encoding: gpb.Encoding_JSON_IETF})
+	if err != nil || strings.Contains(left.String(), "rule") {
+		t.Errorf("afterwards the configuration is %v, %v; want no rules", left, err)
 	}
 	if err := r.dial(t, r.config(t)).Set(t.Context(), &southbound.Change{Rules: tor(8)[:1]}); err != nil {
 		t.Errorf("afterwards: %v", err)

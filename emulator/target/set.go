@@ -168,7 +168,10 @@ func (t *Target) readPath(prefix, p *gpb.Path) (schema.Path, error) {
 // transact applies the operations to the tree, calls the device, and notifies the subscribers. On an
 // error the caller undoes them.
 func (t *Target) transact(ops []operation) (time.Duration, error) {
-	touched := t.edit(ops)
+	touched, err := t.edit(ops)
+	if err != nil {
+		return 0, err
+	}
 	if err := checkKeyLeaves(t.tree, touched); err != nil {
 		return 0, err
 	}
@@ -199,9 +202,10 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 	return at, err
 }
 
-// edit does the operations and returns the leaves that they named.
-func (t *Target) edit(ops []operation) []schema.Path {
+// edit does the operations and returns the leaves that they named. It stops once a list has too many entries.
+func (t *Target) edit(ops []operation) ([]schema.Path, error) {
 	var touched []schema.Path
+	t.tree.full = false
 	put := func(p schema.Path, v schema.Value) {
 		t.tree.put(p, v)
 		touched = append(touched, p)
@@ -219,10 +223,13 @@ func (t *Target) edit(ops []operation) []schema.Path {
 			}
 		}
 		for _, l := range o.leaves {
-			put(l.Path, l.Value)
+			if put(l.Path, l.Value); t.tree.full {
+				return nil, status.Errorf(codes.ResourceExhausted, "set %q: the list has more than %d entries then",
+					l.Path.String(), maxEntries)
+			}
 		}
 	}
-	return touched
+	return touched, nil
 }
 
 // fewLeaves is how many leaves are compared one by one: an entry of a list has no more, and needs no

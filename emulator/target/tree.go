@@ -3,10 +3,10 @@ package target
 import (
 	"cmp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"lightloom/southbound/gnmi/schema"
+	"lightloom/southbound/lldp"
 )
 
 // tree holds the leaves of one target, configuration and state, list entries found by their keys. Every
@@ -15,13 +15,21 @@ type tree struct {
 	model *schema.Model
 	root  *node
 	edits []edit
+	full  bool // an entry was put where maxEntries are
+
+	counted []PortCount  // what portCounts put last
+	heard   []lldp.Heard // what neighbors put last
 }
+
+// maxEntries bounds what one node can have below it after a Set, as each new entry moves those behind it. A switch with
+// a rule for each of 128 racks and 64 tags has an eighth of that.
+const maxEntries = 1 << 16
 
 type node struct {
 	elem   schema.Elem
 	schema *schema.Node
-	kids   map[string]*node // by Elem.String
-	value  schema.Value     // of a leaf
+	kids   []*node      // by name, then by keys, numbers by size
+	value  schema.Value // of a leaf
 }
 
 // edit is one change of a leaf; nil stands for its absence.
@@ -32,7 +40,7 @@ type edit struct {
 }
 
 func newTree(m *schema.Model) *tree {
-	return &tree{model: m, root: &node{schema: m.Root, kids: map[string]*node{}}}
+	return &tree{model: m, root: &node{schema: m.Root}}
 }
 
 // put sets a leaf, or removes it where v is nil. The path is of the model, with all its keys.
@@ -49,29 +57,34 @@ func (t *tree) swap(n *node, rest schema.Path, v schema.Value) (schema.Value, *s
 		n.value = v
 		return old, n.schema
 	}
-	kid := n.kid(rest[0])
-	if kid == nil {
+	i, ok := n.search(rest[0])
+	if !ok {
 		s := n.schema.Kid(rest[0].Name)
 		if v == nil {
 			return nil, s
 		}
-		kid = &node{elem: rest[0], schema: s, kids: map[string]*node{}}
-		n.kids[rest[0].String()] = kid
+		t.full = t.full || len(n.kids) >= maxEntries
+		n.kids = slices.Insert(n.kids, i, &node{elem: rest[0], schema: s})
 	}
+	kid := n.kids[i]
 	old, s := t.swap(kid, rest[1:], v)
 	if kid.value == nil && len(kid.kids) == 0 {
-		delete(n.kids, rest[0].String())
+		n.kids = slices.Delete(n.kids, i, i+1)
 	}
 	return old, s
 }
 
+// search returns the place of an element among the kids, and whether it is there.
+func (n *node) search(e schema.Elem) (int, bool) {
+	return slices.BinarySearchFunc(n.kids, e, func(k *node, e schema.Elem) int { return compareElems(k.elem, e) })
+}
+
 // kid returns the node of an element, or nil.
 func (n *node) kid(e schema.Elem) *node {
-	if len(e.Keys) == 0 {
-		return n.kids[e.Name]
+	if i, ok := n.search(e); ok {
+		return n.kids[i]
 	}
-	var room [96]byte
-	return n.kids[string(e.AppendText(room[:0]))]
+	return nil
 }
 
 // undo takes back every edit since the last take.
@@ -201,7 +214,7 @@ func (t *tree) find(pattern schema.Path) []found {
 				}
 				continue
 			}
-			for _, kid := range f.node.sorted() {
+			for _, kid := range f.node.kids {
 				if (schema.Path{e}).Overlaps(schema.Path{kid.elem}) {
 					next = append(next, found{join(f.path, kid.elem), kid})
 				}
@@ -223,40 +236,37 @@ func join(p schema.Path, e schema.Elem) schema.Path {
 	return append(append(make(schema.Path, 0, len(p)+1), p...), e)
 }
 
-// sorted returns the kids by name, then by keys, numbers by size.
-func (n *node) sorted() []*node {
-	out := make([]*node, 0, len(n.kids))
-	for _, k := range n.kids {
-		out = append(out, k)
+// compareElems orders elements by name, then by keys, numbers by size. Only equal ones compare as 0.
+func compareElems(a, b schema.Elem) int {
+	c := cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(len(a.Keys), len(b.Keys)))
+	for i := 0; c == 0 && i < len(a.Keys); i++ {
+		c = cmp.Or(compareKeys(a.Keys[i].Value, b.Keys[i].Value), cmp.Compare(a.Keys[i].Name, b.Keys[i].Name))
 	}
-	if len(out) < 2 {
-		return out
-	}
-	slices.SortFunc(out, func(a, b *node) int {
-		c := cmp.Compare(a.elem.Name, b.elem.Name)
-		for i := 0; c == 0 && i < min(len(a.elem.Keys), len(b.elem.Keys)); i++ {
-			c = compareKeys(a.elem.Keys[i].Value, b.elem.Keys[i].Value)
-		}
-		return c
-	})
-	return out
+	return c
 }
 
+// compareKeys orders numbers by size, before texts. Leading zeros make another key.
 func compareKeys(a, b string) int {
-	if !digits(a) || !digits(b) {
-		return cmp.Compare(a, b)
-	}
-	x, xerr := strconv.ParseUint(a, 10, 64)
-	y, yerr := strconv.ParseUint(b, 10, 64)
-	if xerr == nil && yerr == nil && x != y {
-		return cmp.Compare(x, y)
+	switch x, y := digits(a), digits(b); {
+	case x && y:
+		m, n := strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+		return cmp.Or(cmp.Compare(len(m), len(n)), cmp.Compare(m, n), cmp.Compare(a, b))
+	case x:
+		return -1
+	case y:
+		return 1
 	}
 	return cmp.Compare(a, b)
 }
 
-// digits reports whether a text can be a number: to find out by parsing it makes an error of each that is none.
+// digits reports whether a text is a number.
 func digits(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool { return r < '0' || r > '9' }) < 0
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
 }
 
 // leaves appends the leaves at and below a node that keep wants, in the order of the tree.
@@ -272,7 +282,7 @@ func (n *node) leaves(out []schema.Leaf, at schema.Path, keep func(*schema.Node)
 		}
 		return out
 	}
-	for _, kid := range n.sorted() {
+	for _, kid := range n.kids {
 		out = kid.leaves(out, append(at, kid.elem), keep)
 	}
 	return out
