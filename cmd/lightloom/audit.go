@@ -26,8 +26,10 @@ func newAuditCabling() *cobra.Command {
 			"packet switches at the fibres which neighbours they hear (openconfig-lldp, over gNMI). It takes\n" +
 			"about log2(ports) + 4 rounds, each of --settle. Without --devices it audits the fabric of `lightloom\n" +
 			"up`. If circuits are up, the audit refuses to run; with --interrupt it removes them and restores\n" +
-			"them afterwards. A switch that does not report when it last heard a neighbour needs a --settle above\n" +
-			"its LLDP hold time. Exits with status 1 if it finds anything unexpected.",
+			"them afterwards. On a fabric of `lightloom up` a round takes at least two seconds more than its\n" +
+			"interval of LLDP: 250 ms, or a millisecond for each link and direction where that is longer. A switch\n" +
+			"that does not report when it last heard a neighbour needs a --settle above its LLDP hold time. Exits\n" +
+			"with status 1 if it finds anything unexpected.",
 		Example: "  lightloom audit cabling\n  lightloom audit cabling --fabric hybrid:racks=4,hosts=2 --devices " +
 			"devices.yaml --tls-dir keys",
 		Args: noArgs,

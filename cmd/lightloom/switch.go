@@ -68,8 +68,8 @@ func newSwitchRun() *cobra.Command {
 		"each rack, where packets wait while the fibre is dark (ebpf); 0: none")
 	fl.StringVar(&f.cfg.Dataplane, "dataplane", "auto", "auto, ebpf (needs root) or mirred")
 	fl.DurationVar(&f.cfg.LLDP, "lldp", time.Second,
-		"packet switches only: interval of LLDP announcements; 0: "+
-			"never")
+		"packet switches only: interval of LLDP announcements, which a longer one than 1s begins with, and "+
+			"doubles; 0: never")
 	fl.BoolVar(&f.withStdin, "with-stdin", false, "also end when standard input is closed, as it is when the "+
 		"parent process ends")
 	c.RunE = func(c *cobra.Command, _ []string) error { return f.run(c) }

@@ -69,6 +69,13 @@ type Parent struct {
 	FixedCables bool   `json:"fixed_cables,omitempty"` // it emulates the fabric, whose cables cannot be moved
 	Replay      bool   `json:"replay,omitempty"`       // it submits a recorded run, whose jobs arrive when it says
 	OwnLogs     bool   `json:"own_logs,omitempty"`     // logs are of this run alone: nobody puts old ones in their place
+	FewQueues   bool   `json:"few_queues,omitempty"`   // ports have queues for the lowest and the highest priority only
+
+	// how long a leader can be silent before others stand for election, and lack a majority before it gives up; 0: the
+	// default of package replica. A leader's lease follows from it, so all replicas of a cluster must have the same.
+	Silence time.Duration `json:"silence,omitempty"`
+	// how far its process lets memory grow before it collects garbage, in percent of what is in use; 0: as Go does
+	Garbage int `json:"garbage,omitempty"`
 }
 
 // Ages are how long a replica remembers, and how often it began again.
@@ -130,6 +137,6 @@ func (c *ReplicaConfig) ElectionLow(round uint64) uint64 {
 	return uint64(h.Sum32())<<32 | round
 }
 
-// DefaultSamplePeriod is the default interval between the switches' counter reports. It is the same on emulated
-// fabrics, whose switches and hosts share the machine's processors.
+// DefaultSamplePeriod is the default interval between the switches' counter reports. Large emulated
+// fabrics, whose switches and hosts share the machine's processors, have a longer one.
 const DefaultSamplePeriod = time.Second

@@ -105,6 +105,9 @@ func (p *replicaProcess) lookAt(ctx context.Context, now, next *controller.Fabri
 	return g.Wait()
 }
 
+// noQueues is why priorities do nothing on a large emulated fabric that came up for a policy without them.
+const noQueues = "it gives priorities 1 to 6, for which ports of this fabric have no queues: come up with it"
+
 // checkPolicy returns why a policy cannot take over from the one that decides, or nil.
 func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	if next.Policy == now.Policy {
@@ -131,6 +134,9 @@ func (p *replicaProcess) checkPolicy(now, next *controller.FabricChange) error {
 	}
 	if can.Multihop && !was.Multihop {
 		why = append(why, "paths over several circuits begin at a controller's start only")
+	}
+	if can.Priorities && p.config.FewQueues {
+		why = append(why, noQueues)
 	}
 	if can.Circuits && !p.fabric().HasOCS() {
 		why = append(why, "it sets up circuits, and the fabric has no optical switch")

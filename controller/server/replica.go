@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -69,6 +70,9 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	var c ReplicaConfig
 	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
 		return fmt.Errorf("read charge: %w", err)
+	}
+	if c.Garbage > 0 {
+		debug.SetGCPercent(c.Garbage)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -156,6 +160,7 @@ func newReplicaProcess(c ReplicaConfig, h *home, stderr io.Writer) (*replicaProc
 	p.node, err = replica.New(replica.Config{ID: c.ID, Peers: c.Peers, Start: h.start(), Dir: c.Dir,
 		ServerTLS: ofCluster(p.keys.Server(pki.Controller), c.Cluster),
 		ClientTLS: ofCluster(p.keys.Client("", pki.Controller), c.Cluster),
+		Timeouts:  replica.Timeouts{Heartbeat: c.Silence, Lease: c.Silence},
 		Learner:   p.learner(), Trusted: c.OwnLogs, Machine: p.machine(), Archive: p.history, Logger: p.log,
 		Parts: func() bool { return p.state.Counts().Level >= partsLevel }})
 	if err != nil {
@@ -346,6 +351,9 @@ func (p *replicaProcess) decide(ctx context.Context, term uint64, cfg leader.Con
 		}
 	}()
 	cfg.Loop.Policy = decider
+	if p.config.FewQueues && decider.Capabilities().Priorities {
+		p.notice.Warn("priorities of the policy have no effect", "policy", name, "why", noQueues)
+	}
 	p.log.Info("leading", "term", term, "policy", name)
 	return p.current.Run(ctx, term, leader.New(cfg))
 }

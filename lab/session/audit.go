@@ -33,7 +33,7 @@ type AuditOptions struct {
 	// Fabric, Devices and Keys name switches that run elsewhere, as AttachOptions do; all empty: this user's `up`.
 	Fabric, Devices, Keys string
 
-	Settle    time.Duration // for neighbours to hear each other in every round
+	Settle    time.Duration // for neighbours to hear each other in every round; `up` has it raised on large fabrics
 	Interrupt bool          // although circuits stand
 	Output    string        // OutputTable or OutputJSON
 
@@ -52,18 +52,25 @@ type cablingSite struct {
 	devices inventory.Devices
 	id      pki.Identity // a controller's
 	epoch   time.Time
+	settle  time.Duration // at least, whatever is asked
 }
+
+// hearing is how long an announcement can take to be known: ages are told in whole seconds, on a busy machine.
+const hearing = 2 * time.Second
+
+// auditProgress is told of each round, and how long it waits once its circuits are up.
+type auditProgress func(round, circuits int, settle time.Duration)
 
 // survey audits the fabric's cabling over gNMI.
 func (c *cablingSite) survey(ctx context.Context, r auditRequest,
-	progress func(round, circuits int)) (*survey.Result,
-	error) {
+	progress auditProgress) (*survey.Result, error) {
 	if !c.fabric.HasOCS() {
 		return nil, emulated.ErrNoOCS
 	}
 	t := c.fabric.Topology
-	site := survey.Site{Expected: survey.Expected(c.fabric), Say: survey.EndNames(c.fabric), Settle: r.Settle,
-		Interrupt: r.Interrupt, Progress: progress}
+	settle := max(r.Settle, c.settle)
+	site := survey.Site{Expected: survey.Expected(c.fabric), Say: survey.EndNames(c.fabric), Settle: settle,
+		Interrupt: r.Interrupt, Progress: func(round, circuits int) { progress(round, circuits, settle) }}
 	var names []string
 	var ask []survey.Neighbors
 	asked := map[pathmap.NodeID]bool{}
@@ -123,7 +130,8 @@ func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest
 	if err != nil {
 		return nil, err
 	}
-	site := &cablingSite{fabric: s.Topo, devices: s.Devices(), id: id, epoch: s.Epoch}
+	site := &cablingSite{fabric: s.Topo, devices: s.Devices(), id: id, epoch: s.Epoch,
+		settle: s.Speaking() + hearing}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go func() {
@@ -131,18 +139,17 @@ func (s *keeper) serveAudit(ctx context.Context, c *net.UnixConn, r auditRequest
 		_, _ = c.Read(make([]byte, 1)) // the client's end
 	}()
 	enc := json.NewEncoder(c)
-	return site.survey(ctx, r, func(round, circuits int) {
-		_ = enc.Encode(reply{Round: round,
-			Circuits: circuits})
+	return site.survey(ctx, r, func(round, circuits int, settle time.Duration) {
+		_ = enc.Encode(reply{Round: round, Circuits: circuits, Settle: settle})
 	})
 }
 
 // AuditCabling finds where each fibre is plugged in, and prints it. Deviations are printed and then returned as an
 // ExitError with status 1.
 func AuditCabling(ctx context.Context, opt AuditOptions) error {
-	progress := func(round, circuits int) {
+	progress := func(round, circuits int, settle time.Duration) {
 		fmt.Fprintf(opt.Stderr, "round %d: %s, then %v to hear\n", round,
-			console.Count(circuits, "circuit"), opt.Settle)
+			console.Count(circuits, "circuit"), settle)
 	}
 	var res *survey.Result
 	var err error
@@ -168,7 +175,7 @@ func AuditCabling(ctx context.Context, opt AuditOptions) error {
 }
 
 // auditElsewhere audits switches that are named in a file.
-func auditElsewhere(ctx context.Context, opt AuditOptions, progress func(int, int)) (*survey.Result, error) {
+func auditElsewhere(ctx context.Context, opt AuditOptions, progress auditProgress) (*survey.Result, error) {
 	spec, err := topo.FromArgument(opt.Fabric)
 	if err != nil {
 		return nil, hint.Wrong(err)
@@ -190,7 +197,7 @@ func auditElsewhere(ctx context.Context, opt AuditOptions, progress func(int, in
 }
 
 // auditUp audits the fabric of this user's `up`.
-func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*survey.Result, error) {
+func auditUp(ctx context.Context, opt AuditOptions, progress auditProgress) (*survey.Result, error) {
 	c, err := dialControl()
 	if err != nil {
 		return nil, err
@@ -214,7 +221,7 @@ func auditUp(ctx context.Context, opt AuditOptions, progress func(int, int)) (*s
 		case r.Survey != nil:
 			return r.Survey, nil
 		default:
-			progress(r.Round, r.Circuits)
+			progress(r.Round, r.Circuits, r.Settle)
 		}
 	}
 }

@@ -58,6 +58,7 @@ type reply struct {
 
 	Round    int            `json:"round,omitempty"` // of an audit; its result follows
 	Circuits int            `json:"circuits,omitempty"`
+	Settle   time.Duration  `json:"settle,omitempty"`
 	Survey   *survey.Result `json:"survey,omitempty"`
 
 	Struck []Struck `json:"struck,omitempty"`

@@ -168,9 +168,11 @@ func (d *Daemon) warn(msg string, err error) {
 	}
 }
 
-// speak announces all stations once an interval, and forgets neighbours that have gone silent.
+// speak announces all stations once an interval, and forgets neighbours that have gone silent. Long intervals begin
+// short and double, since a neighbour can miss the first announcements.
 func (d *Daemon) speak(ctx context.Context) {
-	tick := time.NewTicker(d.cfg.Interval)
+	next := min(d.cfg.Interval, Interval)
+	tick := time.NewTicker(next)
 	defer tick.Stop()
 	for {
 		d.announce(d.ttl)
@@ -180,6 +182,10 @@ func (d *Daemon) speak(ctx context.Context) {
 			return
 		case <-tick.C:
 			d.expire()
+		}
+		if next < d.cfg.Interval {
+			next = min(2*next, d.cfg.Interval)
+			tick.Reset(next)
 		}
 	}
 }

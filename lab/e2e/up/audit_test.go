@@ -157,6 +157,33 @@ func TestAuditCabling(t *testing.T) {
 	}
 }
 
+// TestAuditBetweenAnnouncements: a fabric whose switches announce themselves less often than --settle says is audited
+// once they have.
+func TestAuditBetweenAnnouncements(t *testing.T) {
+	if !labtest.Apart(t) {
+		return
+	}
+	shared := labtest.UpNetns(t)
+	t.Setenv(speakEnv, "3s")
+	startUp(t)
+	shared.Measure(t, 4, func() error { return audited(t, nil) })
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	said := func(p []byte) (int, error) {
+		stop() // one round says enough
+		if !strings.Contains(string(p), "round 1: ") || !strings.Contains(string(p), ", then 5s to hear") {
+			t.Errorf("the audit says %q", p)
+		}
+		return len(p), nil
+	}
+	_ = session.AuditCabling(ctx, session.AuditOptions{Settle: time.Second, Output: console.OutputJSON,
+		Stdout: io.Discard, Stderr: writer(said)})
+}
+
+type writer func([]byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
+
 // audited audits the running fabric, and returns how the findings differ from those wanted.
 func audited(t *testing.T, want []audit.Finding) error {
 	t.Helper()

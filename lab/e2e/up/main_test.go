@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"strings"
 	"testing"
+	"time"
 
 	"lightloom/controller/demand"
 	"lightloom/lab/labtest"
@@ -41,6 +42,9 @@ func inside(ctx context.Context, _ []string) error {
 	return emulated.Inside(ctx, os.Stderr, session.Keep)
 }
 
+// speakEnv is the least interval between announcements of the fabric that keepFabric keeps.
+const speakEnv = "LIGHTLOOM_TEST_SPEAK"
+
 // keepFabric keeps a fabric up. Its arguments are the fabric's spec, the source of demand, and a
 // directory of state.
 func keepFabric(ctx context.Context, args []string) error {
@@ -60,7 +64,14 @@ func keepFabric(ctx context.Context, args []string) error {
 	if len(args) > 2 {
 		opt.State = args[2]
 	}
-	return session.Up(ctx, opt, session.UpOptions{}, os.Stdout, os.Stderr)
+	var with session.UpOptions
+	if s := os.Getenv(speakEnv); s != "" {
+		var err error
+		if with.Speak, err = time.ParseDuration(s); err != nil {
+			return err
+		}
+	}
+	return session.Up(ctx, opt, with, os.Stdout, os.Stderr)
 }
 
 // execIn runs a command on a host of the fabric that is up.

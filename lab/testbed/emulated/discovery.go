@@ -17,8 +17,17 @@ import (
 	"lightloom/southbound/lldpd"
 )
 
-// speakEvery is the interval between announcements of switches and hosts of a fabric that is kept up.
-const speakEvery = 250 * time.Millisecond
+// Between two announcements of switches and hosts of a fabric that is kept up is speakEvery, or speakSpan for each link
+// where that is longer: a frame takes some 20 µs from end to end, and all of them a fiftieth of a processor.
+const (
+	speakEvery = 250 * time.Millisecond
+	speakSpan  = time.Millisecond
+)
+
+// Speaking returns the interval between announcements.
+func (s *Testbed) Speaking() time.Duration {
+	return max(speakEvery, s.Config.Speak, speakSpan*time.Duration(len(s.Topo.Topology.Links())))
+}
 
 // discovery is LLDP at every packet switch and host of an emulated fabric. A fabric for one run of jobs
 // has none, because its links are measured.
@@ -55,7 +64,7 @@ func (s *Testbed) openDiscovery() (d *discovery, err error) {
 		switches, ids = append(switches, switchd.Station(node.Name, interfaces)), append(ids,
 			southbound.DeviceID(n))
 	}
-	all, err := lldpd.Open(lldpd.Config{Stations: switches, Interval: speakEvery, Now: s.Clock,
+	all, err := lldpd.Open(lldpd.Config{Stations: switches, Interval: s.Speaking(), Now: s.Clock,
 		Changed: func(i int) { s.Packets.Switches[ids[i]].Refresh() }})
 	if err != nil {
 		return d, err
@@ -84,7 +93,8 @@ func (s *Testbed) openHostDiscovery(h southbound.HostID) (d *lldpd.Daemon, err e
 				st.Ports = append(st.Ports, lldpd.Port{Interface: nic.Index, Name: nic.Name})
 			}
 		}
-		d, err = lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}, Interval: speakEvery, Now: s.Clock})
+		d, err = lldpd.Open(lldpd.Config{Stations: []lldpd.Station{st}, Now: s.Clock,
+			Interval: s.Speaking()})
 		return err
 	})
 	return d, err

@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"os"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -16,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"lightloom/controller/api"
+	"lightloom/controller/replica"
 	"lightloom/controller/rollout"
 	"lightloom/controller/server"
 	"lightloom/controller/state"
@@ -149,6 +151,9 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if percent := garbage(&o, f); percent > 0 {
+		debug.SetGCPercent(percent)
+	}
 	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
 		Delta(o.Delays.Slowest().Quantile(0.9))}
 	if s.state, err = s.openState(); err != nil {
@@ -247,9 +252,42 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		ElephantThreshold: s.Config.ElephantThreshold,
 		Delays:            server.Delays{Delta: s.delta, Deltas: s.Config.Delays.Deltas(rollout.DefaultControl())},
 		Agent:             s.agent.ln.Addr().String(), Devices: s.Devices(),
-		Sample:  server.DefaultSamplePeriod,
-		Parent:  server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0},
+		Sample: samplePeriod(&s.Config, s.Topo),
+		Parent: server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0, FewQueues: s.Packets.Net.FewQueues(),
+			Silence: silence(&s.Config, s.Topo), Garbage: garbage(&s.Config, s.Topo)},
 		Verbose: os.Getenv(VerboseEnv) != ""}
+}
+
+// fewNodes is how many switches and hosts leave enough of two cores and of their memory for replicas beside them.
+const fewNodes = 512
+
+// silence is how long a leader can be silent beside a fabric that is kept up: on processors that it keeps busy while it
+// comes up, a leader that is replaced in vain makes the next one program all switches again. Runs of jobs have the
+// default, since they measure how long there is no leader.
+func silence(o *ChildConfig, f *topo.Fabric) time.Duration {
+	nodes := len(f.Topology.Nodes())
+	if !o.Stay || nodes <= fewNodes {
+		return 0
+	}
+	return replica.DefaultTimeouts().Heartbeat * time.Duration(nodes) / fewNodes
+}
+
+// samplePeriod is the interval between the switches' counter reports: a millisecond a link and direction on large
+// fabrics that are kept up, whose reports would keep half of a processor busy. Runs of jobs have the default.
+func samplePeriod(o *ChildConfig, f *topo.Fabric) time.Duration {
+	if !o.Stay {
+		return server.DefaultSamplePeriod
+	}
+	return max(server.DefaultSamplePeriod, time.Duration(len(f.Topology.Links()))*time.Millisecond)
+}
+
+// garbage is how far processes of a fabric let memory grow, in percent, unless GOGC says so; 0: as Go does. A large
+// fabric that is kept up needs two thirds of the memory so, for more processor time while it comes up.
+func garbage(o *ChildConfig, f *topo.Fabric) int {
+	if !o.Stay || len(f.Topology.Nodes()) <= fewNodes || os.Getenv("GOGC") != "" {
+		return 0
+	}
+	return 50
 }
 
 // Devices returns the addresses of the switches.

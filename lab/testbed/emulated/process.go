@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"lightloom/controller/explain"
 	"lightloom/emulator/netns"
@@ -28,6 +29,8 @@ type ChildConfig struct {
 	Stay     bool      `json:"stay,omitempty"`  // keep the fabric until told to end, and answer on descriptor 5
 	Hold     bool      `json:"hold,omitempty"`  // likewise for a measurement: nothing runs that a run of jobs lacks
 	State    string    `json:"state,omitempty"` // directory of the replicas' logs; empty: they end with the run
+	// least interval between announcements of LLDP of a fabric that stays up; 0: by its size
+	Speak time.Duration `json:"speak,omitempty"`
 }
 
 // Killing kills the leader once the log has that many entries.
