@@ -7,6 +7,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/circuits"
+	"lightloom/controller/policy/place"
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -36,8 +37,9 @@ type forecast struct {
 	over    [2][]float64
 	tallies [ports]portSums // memory of coflow
 
-	blind bool // there are no circuits
-	work  int  // pairs laid and rows read, about alike in time
+	blind   bool           // there are no circuits
+	sources *place.Sources // of blocks
+	work    int            // pairs laid and rows read, about alike in time
 }
 
 // The ports at which host flows share: a rack's to and from the packet network, and a host's.
@@ -86,6 +88,7 @@ type liveCoflow struct {
 	ports   [ports][]portBytes
 	release float64 // when its host flows may send
 	end     float64
+	readers []int // of blocks: the stages that wait for it
 }
 
 // liveJob is a job that has not ended.
@@ -105,7 +108,7 @@ type liveJob struct {
 // newForecast returns the forecast of a view, without circuits if it is to be blind. One job that is
 // placed piece by piece can be left out.
 func newForecast(v *controller.View, blind bool, without controller.JobID) *forecast {
-	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind,
+	f := &forecast{v: v, scratch: circuits.NewScratch(v), blind: blind, sources: place.NewSources(v),
 		planes: float64(v.Fabric.Spec.CircuitsARack())}
 	f.measure()
 	of := map[controller.JobID]*liveJob{}
@@ -364,6 +367,9 @@ func (f *forecast) open(j *liveJob) {
 		if c != nil && (k >= len(j.job.Edges) || !staged(&j.job.Edges[k])) {
 			c.release = max(c.release, now)
 			f.ready = append(f.ready, c)
+			for _, s := range c.readers {
+				j.waits[s]++
+			}
 		}
 	}
 	for s := range j.waits {
@@ -395,10 +401,19 @@ func (f *forecast) finish(j *liveJob, stage int, at float64) {
 
 // arrive has an edge deliver.
 func (f *forecast) arrive(j *liveJob, edge int, at float64) {
+	if c := j.coflows[edge]; c != nil {
+		for _, s := range c.readers {
+			f.deliver(j, s, at)
+		}
+	}
 	if edge >= len(j.job.Edges) || j.job.Edges[edge].Kind == controller.Fixed || j.job.Edges[edge].Stream {
 		return
 	}
-	s := j.job.Edges[edge].To
+	f.deliver(j, j.job.Edges[edge].To, at)
+}
+
+// deliver has a stage receive one of those that it waits for.
+func (f *forecast) deliver(j *liveJob, s int, at float64) {
 	j.start[s] = max(j.start[s], at)
 	if j.waits[s]--; j.waits[s] == 0 && j.begun[s] < 0 {
 		f.finish(j, s, j.start[s]+j.takes[s])

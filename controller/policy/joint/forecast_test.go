@@ -71,7 +71,7 @@ func TestSearchKeepsSlots(t *testing.T) {
 		if seed%2 == 0 {
 			fixed[0] = 0
 		}
-		for task, h := range search(newForecast(v, seed%3 == 0, -1), j, fixed, v.Free) {
+		for task, h := range search(newForecast(v, seed%3 == 0, -1), j, fixed, v.Free, nil) {
 			if fixed[task] != controller.NoHost {
 				if h != fixed[task] {
 					t.Fatalf("view %d: task %d moved from %d to %d", seed, task, fixed[task], h)

@@ -71,15 +71,16 @@ func (c *CrossLayer) planner(v *controller.View) place.Planner {
 		return nil
 	}
 	var f *forecast
-	return func(j *controller.Job, free []int32) []southbound.HostID {
+	return func(j *controller.Job, blocks []southbound.RackID, free []int32) []southbound.HostID {
 		if !plannable(v, j) || !worthPlanning(v, j) {
 			return nil
 		}
 		if f == nil {
 			f = newForecast(v, c.blind, -1)
 		}
-		hosts := search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free)
-		f.add(f.placed(j, hosts))
+		hosts := search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), free,
+			blocks)
+		f.keep(j, hosts, blocks)
 		return hosts
 	}
 }
@@ -99,7 +100,7 @@ func worthPlanning(v *controller.View, j *controller.Job) bool {
 func searchReduces(f *forecast, j *controller.Job, hosts []southbound.HostID, tasks []int,
 	free []int32) []southbound.HostID {
 	part := reducing(j, hosts, tasks)
-	placed := search(f, part.job, part.fixed, free)
+	placed := search(f, part.job, part.fixed, free, nil)
 	out := make([]southbound.HostID, len(tasks))
 	for i := range tasks {
 		out[i] = placed[part.first+i]

@@ -66,11 +66,13 @@ func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, ord
 			waits++
 			continue
 		}
-		p.hosts[i] = search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), units)
+		blocks := place.Blocks(v, j)
+		p.hosts[i] = search(f, j, slices.Repeat([]southbound.HostID{controller.NoHost}, j.Tasks()), units,
+			blocks)
 		for _, h := range p.hosts[i] {
 			free[h] -= size // smaller ones of the job leave more, for the next decision
 		}
-		p.sum = f.add(f.placed(j, p.hosts[i]))
+		p.sum = f.keep(j, p.hosts[i], blocks)
 	}
 	p.sum += waits * forever
 	return p

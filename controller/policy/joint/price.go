@@ -9,6 +9,11 @@ import "lightloom/controller"
 // grounds of the experiment joint-wide, jobs ended soonest with 0.06 to 0.1.
 const portPrice = 0.08
 
+// blockPrice is portPrice for jobs that read blocks. Near these a job is on more racks than its shuffle
+// wants, and each pair of them asks for a circuit of its own: of 0.08 to 1 on the SWIM grounds of
+// joint-wide, jobs and coflows together ended soonest with 0.5.
+const blockPrice = 0.5
+
 // portTime is for how many seconds a candidate takes ports of racks to send from, over all pairs of racks.
 func (x *shapes) portTime(c [][]int32) (sum float64) {
 	for k := range x.job.Edges {
@@ -29,10 +34,10 @@ func (x *shapes) portTime(c [][]int32) (sum float64) {
 	return sum
 }
 
-// readTime is portTime for what a job reads from hosts that are given.
+// readTime is portTime for what a job reads from hosts that are given, and for blocks of other racks.
 func (x *shapes) readTime(j *liveJob) (sum float64) {
 	for k, c := range j.coflows {
-		if c == nil || x.job.Edges[k].Kind != controller.Fixed {
+		if c == nil || k < len(x.job.Edges) && x.job.Edges[k].Kind != controller.Fixed {
 			continue
 		}
 		packets := map[int32]float64{} // what no circuit can carry, by rack

@@ -31,6 +31,7 @@ type shapes struct {
 	need  []int32             // by stage: tasks to be placed
 	held  [][]int32           // by stage and rack: tasks that have hosts
 	seen  map[string]bool     // counts that were tried
+	reads *reading            // nil: no task that is to be placed reads a block
 	best  candidate
 }
 
@@ -43,10 +44,16 @@ type candidate struct {
 	sum   float64 // of all jobs' ends, and the price of ports
 }
 
-// search returns hosts for the tasks of a job that have none. There are slots enough.
-func search(f *forecast, job *controller.Job, fixed []southbound.HostID, free []int32) []southbound.HostID {
+// search returns hosts for the tasks of a job that have none. There are slots enough. Where there are
+// blocks, no task has a host.
+func search(f *forecast, job *controller.Job, fixed []southbound.HostID, free []int32,
+	b blocks) []southbound.HostID {
 	x := newShapes(f, job, fixed, free)
+	x.reads = newReading(job, b, f.v.Fabric.Racks)
 	all := x.candidates()
+	if x.reads != nil {
+		all = append(x.nearBlocks(), all...)
+	}
 	x.prune(&all, tried)
 	x.best.sum = forever * forever
 	end := f.work + budget
@@ -232,7 +239,7 @@ func (x *shapes) value(c [][]int32) float64 {
 		}
 		sum += most
 	}
-	return sum
+	return sum + x.readValue(c, delta)
 }
 
 // of are the tasks of a stage by rack, those that have hosts too.
@@ -322,35 +329,57 @@ func (x *shapes) rest(c [][]int32) (rest int32) {
 // try tries a candidate with tasks packed onto hosts and spread over them.
 func (x *shapes) try(c *candidate) {
 	c.rest = x.rest(c.count)
-	price := portPrice * x.portTime(c.count)
+	price := portPrice
+	if x.reads != nil {
+		price = blockPrice
+	}
+	ports, order := price*x.portTime(c.count), x.order(c.count)
 	for _, packed := range [2]bool{true, false} {
-		hosts := x.hosts(c.count, packed)
+		hosts := x.hosts(c.count, order, packed)
 		if packed && slices.Equal(hosts, c.hosts) {
 			continue
 		}
 		c.hosts = hosts
 		j := x.f.placed(x.job, hosts)
-		c.sum = x.f.try(j) + price + portPrice*x.readTime(j)
+		if x.reads != nil {
+			x.f.reads(j, hosts, x.reads.blocks, false)
+		}
+		c.sum = x.f.try(j) + ports + price*x.readTime(j)
 		if c.sum < x.best.sum-alike || c.sum < x.best.sum+alike && c.rest < x.best.rest {
 			x.best = *c
 		}
 	}
 }
 
+// order is by stage the tasks in order of their racks, where they read blocks; else nil.
+func (x *shapes) order(c [][]int32) [][]int32 {
+	order := make([][]int32, len(c))
+	for s := range c {
+		if x.reads != nil && x.reads.bytes[s] != nil {
+			order[s] = x.reads.assign(s, c[s])
+		}
+	}
+	return order
+}
+
 // hosts gives tasks hosts: the stages of a rack in equal shares, on the hosts with the most slots, or
 // one by one on that which has the fewest of the job.
-func (x *shapes) hosts(c [][]int32, packed bool) []southbound.HostID {
-	out, free := slices.Clone(x.fixed), slices.Clone(x.free)
+func (x *shapes) hosts(c [][]int32, order [][]int32, packed bool) []southbound.HostID {
+	out, free, order := slices.Clone(x.fixed), slices.Clone(x.free), slices.Clone(order)
 	next := make([]int, len(x.need)) // task of each stage
 	for s := range next {
 		next[s], _ = x.job.StageTasks(s)
 	}
 	put := func(s int, h southbound.HostID) {
+		free[h]--
+		if order[s] != nil {
+			out[order[s][0]], order[s] = h, order[s][1:]
+			return
+		}
 		for out[next[s]] != controller.NoHost {
 			next[s]++
 		}
 		out[next[s]] = h
-		free[h]--
 	}
 	for r := range x.room {
 		left, sum := make([]int32, len(c)), int32(0)

@@ -50,6 +50,15 @@ func scatter(v *controller.View, j *controller.Job) []southbound.RackID {
 	return named(j, blocks)
 }
 
+// Blocks are the racks with copies of what tasks of a job read, controller.Replicas of each, for a part that
+// places no data: where the job says, or on racks drawn at random. They are nil where no task reads any.
+func Blocks(v *controller.View, j *controller.Job) []southbound.RackID {
+	if !j.ReadsBlocks() {
+		return nil
+	}
+	return scatter(v, j)
+}
+
 // named puts the blocks of tasks whose job says where they lie there.
 func named(j *controller.Job, blocks []southbound.RackID) []southbound.RackID {
 	t := 0

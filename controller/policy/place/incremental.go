@@ -22,10 +22,11 @@ type Incremental struct {
 type Finder func(j *controller.Job, hosts []southbound.HostID, tasks []int, free []int32) []southbound.HostID
 
 // Planner returns hosts for all tasks of a job of which none is placed, or nil: then it goes piece by
-// piece. There are slots enough. Tasks that read go there at once, with one copy of what a recurring
-// job reads (as Corral has it); where those that receive would go is kept with the job as its policy
-// state, by task.
-type Planner func(j *controller.Job, free []int32) []southbound.HostID
+// piece. There are slots enough. The racks with copies of what its tasks read are controller.Replicas of each;
+// nil where they read nothing, or a copy goes where they are placed. Tasks that read go there at once, with one
+// copy of what a recurring job reads (as Corral has it); where those that receive would go is kept with the job
+// as its policy state, by task.
+type Planner func(j *controller.Job, blocks []southbound.RackID, free []int32) []southbound.HostID
 
 // Fill places the incremental jobs of a view, and returns the view that is left for gang-scheduled
 // ones. Plan can be nil.
@@ -51,14 +52,18 @@ func (y *slotAllocator) planned(w *work, plan Planner) bool {
 	if w.hosts != nil || y.total() < w.job.Tasks() {
 		return false
 	}
-	hosts := plan(w.job, slices.Clone(y.free))
+	blocks, moves := w.blocks, w.job.Predicted != nil && !w.job.NamesReplicas()
+	if moves || !w.job.ReadsBlocks() {
+		blocks = nil
+	}
+	hosts := plan(w.job, blocks, slices.Clone(y.free))
 	if hosts == nil {
 		return false
 	}
 	w.blocks = slices.Clone(w.blocks)
 	for t, h := range hosts {
 		w.policyState = append(w.policyState, int32(h))
-		if w.job.Predicted != nil && w.blocks != nil && !w.job.NamesReplicas() {
+		if moves && w.blocks != nil {
 			w.blocks[guideline.Replicas*t] = y.v.HostRack(h)
 		}
 	}

@@ -67,7 +67,9 @@ func (x *found) Fill(v *controller.View, _ []controller.Event, p *controller.Pla
 	}
 	var plan Planner
 	if x.plans {
-		plan = func(j *controller.Job, free []int32) []southbound.HostID { return first(j.Tasks(), free) }
+		plan = func(j *controller.Job, _ []southbound.RackID, free []int32) []southbound.HostID {
+			return first(j.Tasks(), free)
+		}
 	}
 	spread(x.Incremental.Fill(v, p, func(_ *controller.Job, _ []southbound.HostID, tasks []int,
 		free []int32) []southbound.HostID {

@@ -23,7 +23,7 @@ func (*Reads) Wants() controller.KindSet { return 0 }
 
 // Fill completes placements.
 func (r *Reads) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
-	from := &sources{v: v}
+	from := NewSources(v)
 	for i := range p.Place {
 		pl := &p.Place[i]
 		if r.Beside {
@@ -90,32 +90,50 @@ func far(v *controller.View, p *controller.Placement, j *controller.Job, blocks 
 	}
 }
 
-// sources chooses where tasks read from.
-type sources struct {
+// Sources chooses where tasks read from that have no copy of their block in their rack.
+type Sources struct {
 	v    *controller.View
 	busy []int // by rack: tasks that read from it; nil before the first is asked for
 }
 
+// NewSources returns the sources of one decision.
+func NewSources(v *controller.View) *Sources { return &Sources{v: v} }
+
+// Clone returns the same sources, which count apart from now on.
+func (x *Sources) Clone() *Sources {
+	if x.busy == nil {
+		x.count()
+	}
+	return &Sources{x.v, slices.Clone(x.busy)}
+}
+
+// Next is the host that a task reads from, one more of those out of its rack; NoHost where all copies are lost.
+func (x *Sources) Next(task southbound.TaskID, racks []southbound.RackID) southbound.HostID {
+	if x.busy == nil {
+		x.count()
+	}
+	from := x.best(task, racks)
+	if from != controller.NoHost {
+		x.busy[x.v.HostRack(from)]++
+	}
+	return from
+}
+
 // choose has each task of a placement that has no copy of its block in its rack read one over the network.
-func (x *sources) choose(p *controller.Placement, j *controller.Job, blocks []southbound.RackID) {
+func (x *Sources) choose(p *controller.Placement, j *controller.Job, blocks []southbound.RackID) {
 	if len(p.NonLocal) == 0 {
 		p.NonLocal = []int32{} // the part knows where blocks are, and none is far
 		return
 	}
-	if x.busy == nil {
-		x.count()
-	}
 	p.ReadFrom = make([]southbound.HostID, len(p.NonLocal))
 	for k, t := range p.NonLocal {
-		from := x.best(j.FirstTask+southbound.TaskID(t), blocks[guideline.Replicas*int(t):guideline.Replicas*int(t+1)])
-		if p.ReadFrom[k] = from; from != controller.NoHost {
-			x.busy[x.v.HostRack(from)]++
-		}
+		p.ReadFrom[k] = x.Next(j.FirstTask+southbound.TaskID(t),
+			blocks[guideline.Replicas*int(t):guideline.Replicas*int(t+1)])
 	}
 }
 
 // count counts the tasks that read now.
-func (x *sources) count() {
+func (x *Sources) count() {
 	x.busy = make([]int, x.v.Fabric.Racks)
 	for i := range x.v.Coflows {
 		c := &x.v.Coflows[i]
@@ -127,8 +145,8 @@ func (x *sources) count() {
 	}
 }
 
-// best is the host that a task reads from; NoHost where all copies are lost.
-func (x *sources) best(task southbound.TaskID, racks []southbound.RackID) southbound.HostID {
+// best is the host that a task reads from, and counts nothing.
+func (x *Sources) best(task southbound.TaskID, racks []southbound.RackID) southbound.HostID {
 	best, host := -1, controller.NoHost
 	for _, r := range racks {
 		if best >= 0 && x.busy[r] >= x.busy[best] {

@@ -262,7 +262,7 @@ func (y *slotAllocator) host(rack int) (southbound.HostID, bool) {
 
 // places adds what was placed to the plan.
 func (y *slotAllocator) places(p *controller.Plan) {
-	from := &sources{v: y.v}
+	from := NewSources(y.v)
 	for _, w := range y.works {
 		if !w.own {
 			continue
