@@ -50,7 +50,9 @@ func (x *shapes) readTime(j *liveJob) (sum float64) {
 			sum += x.f.pairTime(int(p.In), int(p.Out), float64(p.Bytes))
 		}
 		for _, p := range c.ports[rackUp] {
-			sum += min(max(packets[p.at], 0)/x.f.rates[rackUp][p.at], forever)
+			if left := packets[p.at]; left > 0 { // nothing over a link that is down takes no time, and 0/0 is no number
+				sum += min(left/x.f.rates[rackUp][p.at], forever)
+			}
 		}
 	}
 	return sum

@@ -181,3 +181,30 @@ func TestNearBlocksFits(t *testing.T) {
 		t.Errorf("only %d candidates", tested)
 	}
 }
+
+// TestBlocksBehindDeadUplinks: where the rack with the blocks reaches others by its circuit alone, a job that does not
+// fit into it is placed all the same.
+func TestBlocksBehindDeadUplinks(t *testing.T) {
+	for _, incremental := range []bool{false, true} {
+		j := readers(10, 2)
+		j.Incremental = incremental
+		v := idle(t, j)
+		net := v.Fabric.Topology
+		v.Down = make([]bool, len(net.Links()))
+		rack := v.Fabric.ToRNode[2]
+		hosts := map[pathmap.NodeID]bool{}
+		for h := v.Fabric.FirstHost[2]; h < v.Fabric.FirstHost[3]; h++ {
+			hosts[v.Fabric.HostNode[h]] = true
+		}
+		for _, l := range net.Out(rack) {
+			if l != net.OutPort(rack, v.Fabric.OCSUplink[2]) && !hosts[net.Links()[l].To] {
+				v.Down[l], v.Down[pathmap.Reverse(l)] = true, true
+			}
+		}
+		p := &controller.Plan{}
+		(&Placer{&CrossLayer{plans: true}}).Fill(v, nil, p)
+		if len(p.Place) == 0 {
+			t.Errorf("incremental %v: placed nothing", incremental)
+		}
+	}
+}
