@@ -40,8 +40,9 @@ type underWay struct {
 	apart leftSum    // rows that have rates of their own
 	table *hostTable // nil until first used
 
-	spreadRows *spreadRows // nil until first used
-	scattered  bool        // its rows have individual rates, though it may be spread
+	spreadRows *spreadRows     // nil until first used
+	backfilled *backfilledRows // nil until first used
+	scattered  bool            // its rows have individual rates, though it may be spread or have extras
 }
 
 // kind is the kind of rates last set for a coflow.

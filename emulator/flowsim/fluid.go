@@ -20,6 +20,7 @@ type fluid struct {
 	paces      paces   // host flows that end together with their coflow
 	individual individualRates
 	spreads    spreads    // host flows of large coflows that are spread
+	backfilled backfilled // host flows of paced coflows with extras
 	demand     linkDemand // what all of them ask of links
 
 	ranked       bool // hosts share by themselves, and some coflow has a priority
@@ -54,7 +55,7 @@ func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit f
 		linkTable:  newLinkTable(links)}}
 	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
 	f.rankedDemand.perBit = perBit
-	f.spreads.state, f.spreads.few = &f.state, fewRows
+	f.spreads.state, f.spreads.few, f.backfilled.state = &f.state, fewRows, &f.state
 	f.levels.classes, f.classes.byPriority = &f.classes, map[[2]int32]int32{}
 	return f
 }
@@ -108,7 +109,11 @@ func (f *fluid) place(b int32, left float64) {
 	case co.kind == spread:
 		f.individual.add(b, left, co.spreadOf(&r.pair)+co.extraOf(b-co.first))
 	case (co.until == 0 || co.until > now) && co.extraOf(b-co.first) > 0:
-		f.individual.add(b, left, f.paces.rateOf(co, left)+co.extraOf(b-co.first))
+		if wish := f.paces.rateOf(co, left) + co.extraOf(b-co.first); f.backfilled.suits(co, r) {
+			f.backfilled.add(co, b, left, wish)
+		} else {
+			f.individual.add(b, left, wish)
+		}
 	case co.until == 0 || r.fate == arrives && co.until > now:
 		f.paces.join(co, b, left)
 	case co.until > now:
@@ -131,6 +136,8 @@ func (f *fluid) pull(b int32) float64 {
 		return f.individual.remove(b)
 	case onSpread:
 		return f.spreads.remove(b)
+	case onBackfilled:
+		return f.backfilled.remove(b)
 	case onHold:
 		return bu.mark
 	}
@@ -155,6 +162,8 @@ func (f *fluid) leftOf(b int32) float64 {
 		return f.individual.rows[bu.pos].leftAt(f.clock.Now())
 	case onSpread:
 		return f.spreads.leftOf(&f.coflows[bu.coflow], b)
+	case onBackfilled:
+		return f.backfilled.leftOf(&f.coflows[bu.coflow], b)
 	case onHold:
 		return bu.mark
 	}
@@ -195,17 +204,7 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		if factor <= 0 {
 			return southbound.Remaining{}, false
 		}
-		for i := range co.extra {
-			row := co.extra[i].Row
-			b := co.first + row
-			if bu := &f.hostFlows[b]; bu.class == onIndividual {
-				f.parts[b] = f.individual.rows[bu.pos].leftAt(now)
-				if factor != 1 {
-					f.parts[b] /= factor
-				}
-				co.off = append(co.off, row)
-			}
-		}
+		f.lendExtras(co, factor)
 		if int(co.live-co.on) != len(co.off) {
 			return southbound.Remaining{}, false // others are late, or on circuits
 		}
@@ -214,6 +213,25 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now,
 		Live: co.live, Load: co.Load,
 		Off: co.off, Version: co.Version}, true
+}
+
+// lendExtras makes what rows with extras have left their parts, for a reader, and lists them.
+func (f *fluid) lendExtras(co *coflow, factor float64) {
+	if br := co.backfilled; br != nil && int32(len(br.rows)) == co.live-co.on {
+		co.off = br.lend(f.parts[co.first:co.end], factor, f.clock.Now(), co.off)
+		return
+	}
+	for i := range co.extra {
+		row := co.extra[i].Row
+		b := co.first + row
+		if class := f.hostFlows[b].class; class == onIndividual || class == onBackfilled {
+			f.parts[b] = f.leftOf(b)
+			if factor != 1 {
+				f.parts[b] /= factor
+			}
+			co.off = append(co.off, row)
+		}
+	}
 }
 
 // settle brings routes and rates up to date with all changes at this instant. Without changes it costs
@@ -236,4 +254,5 @@ func (f *fluid) settle() {
 	f.classes.reschedule()
 	f.individual.reschedule()
 	f.spreads.reschedule()
+	f.backfilled.reschedule()
 }

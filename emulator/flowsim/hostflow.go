@@ -19,8 +19,7 @@ type hostFlow struct {
 	route   int32
 	away    int32 // the route of its hosts with awayTag, which it is likely to be given next; none: it is not known
 	// onPace while it follows its coflow's pace, onIndividual with a rate of its own, onSpread among the rows of
-	// spreads, onHold while it is
-	// withheld, gone once it has ended
+	// spreads, onBackfilled among those of backfilled, onHold while it is withheld, gone once it has ended
 	class  int32
 	pos    int32 // in the heap of its class, or among the rows of individualRates
 	warmth int32 // its place among its coflow's warm rows, none for one at rest
@@ -32,6 +31,7 @@ const (
 	onIndividual = -3
 	onHold       = -4
 	onSpread     = -5
+	onBackfilled = -6
 )
 
 // If every byte waits for a circuit, nearly all host flows are withheld. A withheld host flow needs no

@@ -90,12 +90,13 @@ func (ir *individualRates) insert(b int32, left, wish float64) {
 	ir.disturb()
 }
 
-// adopt takes in the row of a host flow that was among spreads, as it stands.
-func (ir *individualRates) adopt(b int32, row spreadRow, wish float64) {
-	ir.insert(b, row.left, wish)
+// adopt takes in the row of a host flow that was elsewhere, as it stands: what it has left, since when, its
+// rate and its end.
+func (ir *individualRates) adopt(b int32, was individualRate, wish float64) {
+	ir.insert(b, was.left, wish)
 	i := ir.hostFlows[b].pos
 	r := &ir.rows[i]
-	r.at, r.bits, r.rate, r.end = row.at, row.bits, row.bits*ir.perBit, row.end(ir.perBit)
+	r.at, r.bits, r.rate, r.end = was.at, was.bits, was.rate, was.end
 	ir.reorder(i)
 }
 

@@ -17,16 +17,20 @@ const slack = 1e-6
 // regime adds its own.
 type linkDemand struct {
 	load    []float64        // by link, zero between calls
-	touched []pathmap.LinkID // those with a load
+	touched []pathmap.LinkID // those with a load; not kept on fabrics of few links
+	few     bool             // links
 
 	solver  maxmin.Solver
 	Classes []maxmin.Class // the classes passed to the solver
 	rates   []float64      // by class
 }
 
+// fewLinks is up to how many links all are looked at, which is faster than to note those with a load.
+const fewLinks = 1 << 10
+
 // Begin makes room for the loads of the given number of links.
 func (d *linkDemand) Begin(links int) {
-	d.touched = d.touched[:0]
+	d.touched, d.few = d.touched[:0], links <= fewLinks
 	if n := links - len(d.load); n > 0 {
 		d.load = append(d.load, make([]float64, n)...)
 	}
@@ -34,7 +38,7 @@ func (d *linkDemand) Begin(links int) {
 
 // Put adds to the load of a link.
 func (d *linkDemand) Put(l pathmap.LinkID, bits float64) {
-	if d.load[l] == 0 {
+	if !d.few && d.load[l] == 0 {
 		d.touched = append(d.touched, l)
 	}
 	d.load[l] += bits
@@ -44,6 +48,12 @@ func (d *linkDemand) Put(l pathmap.LinkID, bits float64) {
 // hosts' links carry that bind, and they are overfull only where one of these is.
 func (d *linkDemand) PutPace(of []southbound.LinkLoad, slope float64, wide []bool) {
 	load, touched := d.load, d.touched
+	if d.few { // Fits passes over wide ones
+		for i := range of {
+			load[of[i].Link] += of[i].Base * slope
+		}
+		return
+	}
 	for i := range of {
 		u := &of[i]
 		if wide[u.Link] {
@@ -59,8 +69,18 @@ func (d *linkDemand) PutPace(of []southbound.LinkLoad, slope float64, wide []boo
 }
 
 // Fits reports whether links can carry their loads, and clears these.
-func (d *linkDemand) Fits(capacity []float64) bool {
+func (d *linkDemand) Fits(capacity []float64, wide []bool) bool {
 	fits := true
+	if d.few {
+		load := d.load[:len(capacity)]
+		for l, most := range capacity {
+			if load[l] > most*(1+slack) && (l >= len(wide) || !wide[l]) {
+				fits = false
+			}
+		}
+		clear(load)
+		return fits
+	}
 	for _, l := range d.touched {
 		fits = fits && d.load[l] <= capacity[l]*(1+slack)
 		d.load[l] = 0

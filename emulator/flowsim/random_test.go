@@ -47,6 +47,8 @@ type script struct {
 	rows    []southbound.HostFlowKey
 	coflows southbound.CoflowID
 	fewRows int32 // of spreads; 0: as it is
+
+	oneByOne bool // rows with extras have individual rates
 }
 
 func newScript(rng *rand.Rand) *script {
@@ -177,6 +179,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	if sc.fewRows > 0 {
 		s.fluid.spreads.few = sc.fewRows
 	}
+	s.fluid.backfilled.off = sc.oneByOne
 	if !sc.backup {
 		sc.dropBackups(t, s)
 	}
@@ -194,6 +197,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		checkHostFlows(t, s.fluid)
 		checkAsked(t, &s.fluid.individual)
 		checkSpreads(t, s.fluid)
+		checkBackfilled(t, s.fluid)
 		checkTotals(t, s)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
 			checkInto(t, s)

@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/southbound"
@@ -85,6 +86,12 @@ func (f *fluid) paceAgain(index int32, o *order) {
 		f.pace(index, o.until)
 	}
 	ahead := co.until == 0 || co.until > f.clock.Now()
+	if br := co.backfilled; ahead && br != nil && co.on+int32(len(br.rows)) == co.live {
+		if !held || !slices.Equal(old, co.extra) {
+			f.extrasAgain(co)
+		}
+		return
+	}
 	for i, k := 0, 0; i < len(old) || k < len(co.extra); {
 		switch {
 		case k == len(co.extra) || i < len(old) && old[i].Row < co.extra[k].Row: // no more
@@ -109,6 +116,8 @@ func (f *fluid) paceAgain(index int32, o *order) {
 func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 	switch class := f.hostFlows[b].class; {
 	case class == gone:
+	case class == onBackfilled && extra > 0 && ahead:
+		f.backfilled.ask(co, b, extra)
 	case class == onIndividual && extra > 0 && ahead:
 		if co.until > 0 {
 			extra += f.paces.rateOf(co, f.leftOf(b))

@@ -73,6 +73,7 @@ func (f *fluid) refreshRoutes() {
 		return
 	}
 	f.spreads.scatter(&f.individual)
+	f.backfilled.scatter(&f.individual)
 	if w.apart {
 		f.accountApart()
 	}

@@ -16,12 +16,13 @@ func (f *fluid) share() {
 	case f.fair:
 		f.levels.shareFairly()
 		return
-	case f.levels.even && f.levels.shareEvenly(len(f.individual.rows)+len(f.spreads.list) > 0):
+	case f.levels.even && f.levels.shareEvenly(len(f.individual.rows)+len(f.spreads.list)+len(f.backfilled.list) > 0):
 		return
 	case f.grant():
 		return
 	}
 	f.spreads.scatter(&f.individual)
+	f.backfilled.scatter(&f.individual)
 	d := &f.demand
 	d.Classes = d.Classes[:0]
 	f.classes.fill(d)
@@ -49,13 +50,15 @@ func (f *fluid) grant() bool {
 	f.paces.addTo(d)
 	f.individual.addTo(d)
 	f.spreads.addTo(d)
-	if !d.Fits(f.capacity) || !bounded {
+	f.backfilled.addTo(d)
+	if !d.Fits(f.capacity, f.wide) || !bounded {
 		return false
 	}
 	for _, i := range f.classes.busy {
 		f.classes.setRate(i, f.classes.wish(i))
 	}
 	f.individual.grant()
+	f.backfilled.grant()
 	return true
 }
 

@@ -62,6 +62,7 @@ const (
 	paceEnds                            // a coflow's finish instant
 	individualEnds                      // the first host flows with rates of their own end
 	spreadEnds                          // the first host flows of large coflows that are spread
+	backfilledEnds                      // the first host flows of paced coflows with extras
 	taskEnds
 	deviceDue  // a device has a transition or events to emit
 	lightComes // the dark time of circuits that moved together is over
@@ -219,6 +220,8 @@ func (s *Sim) happen(ev event) {
 		s.fluid.individual.end()
 	case spreadEnds:
 		s.fluid.spreads.end()
+	case backfilledEnds:
+		s.fluid.backfilled.end()
 	case taskEnds:
 		t := release(s.running, &s.idle, ev.index)
 		if t.Task == voidTask {

@@ -151,7 +151,9 @@ func (sp *spreads) scatter(to *individualRates) {
 			sr.each(i, func(row int32, _ *spreadRow) {
 				b := sr.first + row
 				now := sp.detach(sr, b)
-				to.adopt(b, now, sr.co.spreadOf(&sp.hostFlows[b].pair)+sr.co.extraOf(row))
+				was := individualRate{left: now.left, at: now.at, bits: now.bits, rate: now.bits * sp.perBit,
+					end: now.end(sp.perBit)}
+				to.adopt(b, was, sr.co.spreadOf(&sp.hostFlows[b].pair)+sr.co.extraOf(row))
 			})
 		}
 	}

@@ -47,6 +47,11 @@ func newSpreadScript(rng *rand.Rand) *script {
 		}
 		sc.actions = append(sc.actions, a)
 	}
+	return sc.untilAllEnd(at)
+}
+
+// untilAllEnd has hosts share by themselves in the end, over cables that are whole.
+func (sc *script) untilAllEnd(at time.Duration) *script {
 	sc.actions = append(sc.actions, action{at: at + time.Second, rates: &southbound.Rates{Fair: true}})
 	for l := range 500 {
 		sc.actions = append(sc.actions, action{at: at + time.Second, cable: &cable{l, true}})

@@ -23,6 +23,9 @@ const Patience = 30 * time.Second
 // Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them
 // if its tasks fit into the slots that those before it leave.
 func Admit(v *controller.View) []*controller.Job {
+	if len(v.Waiting) == 0 {
+		return nil
+	}
 	waiting := slices.Clone(v.Waiting)
 	slices.SortFunc(waiting, func(a, b *controller.Job) int { return cmp.Compare(a.ID, b.ID) })
 	free := Slots(v.Free)
@@ -69,8 +72,12 @@ func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job)
 // fillFree places every job that Admit lets in where find puts it, with the slots that are left then.
 func fillFree(v *controller.View, p *controller.Plan,
 	find func(j *controller.Job, free []int32) []southbound.HostID) {
+	jobs := Admit(v)
+	if len(jobs) == 0 {
+		return
+	}
 	free := slices.Clone(v.Free)
-	for _, j := range Admit(v) {
+	for _, j := range jobs {
 		sizes := j.Sizes()
 		if !Fits(sizes, free) {
 			continue // those before it have left too little on any one host: it waits
