@@ -104,6 +104,9 @@ type Remaining struct {
 	Total float64
 	// Version changes whenever Load does, so that a caller need not add it up again; 0 if unknown.
 	Version uint64
+	// Least and Most bound the sum of what the rows on packets have left, in bytes, over that link of a host which has
+	// the most; both 0 if unknown.
+	Least, Most float64
 }
 
 // LinkLoad is the number of a coflow's host flows on a link, and the sum of their Base.

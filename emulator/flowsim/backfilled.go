@@ -257,31 +257,25 @@ func (bf *backfilled) reschedule() {
 // gives to these is counted from now, so they are all set again, unless it holds.
 func (f *fluid) extrasAgain(co *coflow) {
 	bf, br := &f.backfilled, co.backfilled
-	ahead, more := float64(co.until-f.clock.Now()), co.until > 0
 	now, perBit := f.clock.Now(), f.perBit
+	ahead := float64(co.until - now)
 	rows, kept, extra := br.rows, 0, co.extra
 	br.merging = true
 	for i, k := 0, 0; i < len(rows) || k < len(extra); {
-		if i == len(rows) || k < len(extra) && extra[k].Row < rows[i].row {
-			if b := co.first + extra[k].Row; f.hostFlows[b].class != gone {
-				f.again(b)
-			}
+		switch {
+		case i == len(rows) || k < len(extra) && extra[k].Row < rows[i].row:
+			f.backfillRow(co, &extra[k])
 			k++
 			continue
-		}
-		if k == len(extra) || rows[i].row < extra[k].Row {
-			b, left := br.first+rows[i].row, rows[i].leftAt(now)
-			bf.part(br, &rows[i])
-			bf.relax()
+		case k == len(extra) || rows[i].row < extra[k].Row:
+			f.backfillNoMore(co, &rows[i])
 			i++
-			f.place(b, left)
 			continue
-		}
-		if kept < i {
+		case kept < i:
 			rows[kept] = rows[i]
 		}
 		r, wish := &rows[kept], float64(extra[k].Rate)
-		if more {
+		if co.until > 0 {
 			wish += r.leftAt(now) / ahead / perBit
 		}
 		if wish != r.wish {
@@ -297,6 +291,33 @@ func (f *fluid) extrasAgain(co *coflow) {
 	if br.fresh {
 		bf.disturb()
 	}
+}
+
+// backfillRow gives a row an extra that had none.
+func (f *fluid) backfillRow(co *coflow, x *southbound.Extra) {
+	b := co.first + x.Row
+	bu := &f.hostFlows[b]
+	switch {
+	case bu.class == onPace && f.backfilled.suits(co, &f.routes[bu.route]):
+		left := f.paces.leave(co, b)
+		if co.lefts != nil {
+			f.rest(co, b, left)
+		}
+		f.backfilled.add(co, b, left, f.paces.rateOf(co, left)+float64(x.Rate))
+	case bu.class != gone:
+		f.again(b)
+	}
+}
+
+// backfillNoMore has a row follow its coflow's pace that had an extra, too.
+func (f *fluid) backfillNoMore(co *coflow, r *backfilledRow) {
+	b, left := co.first+r.row, r.leftAt(f.clock.Now())
+	f.backfilled.part(co.backfilled, r)
+	f.relax()
+	if co.lefts != nil {
+		f.rest(co, b, left)
+	}
+	f.paces.join(co, b, left)
 }
 
 // merge takes in the rows that have come, beside the first ones that are kept.

@@ -65,7 +65,7 @@ func (f *fluid) postAll() {
 			f.account(b)
 		}
 	}
-	for i := range f.routes {
+	for _, i := range f.active { // exit has posted what others have received
 		f.post(&f.routes[i])
 	}
 }

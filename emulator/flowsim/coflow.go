@@ -36,6 +36,7 @@ type underWay struct {
 	legs []int32   // legs of its rows that are under way
 
 	paceLoads
+	peak peak
 	lent
 	apart leftSum    // rows that have rates of their own
 	table *hostTable // nil until first used

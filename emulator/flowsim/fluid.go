@@ -43,7 +43,8 @@ type scratch struct {
 	wasFrom  []float64
 	wasTo    []float64
 	set      []uint64
-	named    []int32 // by checkRates, for setRates: the coflows with a pace, then those that are spread
+	sums     []float64 // by link
+	named    []int32   // by checkRates, for setRates: the coflows with a pace, then those that are spread
 }
 
 // nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.
@@ -210,7 +211,8 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		}
 	}
 	f.paces.loads(co)
-	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now,
+	least, most := f.peakOf(co, factor)
+	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Least: least, Most: most,
 		Live: co.live, Load: co.Load,
 		Off: co.off, Version: co.Version}, true
 }

@@ -48,12 +48,6 @@ func (d *linkDemand) Put(l pathmap.LinkID, bits float64) {
 // hosts' links carry that bind, and they are overfull only where one of these is.
 func (d *linkDemand) PutPace(of []southbound.LinkLoad, slope float64, wide []bool) {
 	load, touched := d.load, d.touched
-	if d.few { // Fits passes over wide ones
-		for i := range of {
-			load[of[i].Link] += of[i].Base * slope
-		}
-		return
-	}
 	for i := range of {
 		u := &of[i]
 		if wide[u.Link] {

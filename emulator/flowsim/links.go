@@ -10,6 +10,7 @@ type linkTable struct {
 	narrow   bool             // no link is wide
 	flat     bool             // only links of hosts bind
 	up       []pathmap.LinkID // by host
+	fastest  float64          // capacity of any link, bits a second
 	doors    []pathmap.LinkID // free ones
 }
 
@@ -18,6 +19,7 @@ func newLinkTable(links []pathmap.Link) linkTable {
 		wide: make([]bool, len(links))}
 	for l := range links {
 		lt.capacity[l] = float64(links[l].Capacity)
+		lt.fastest = max(lt.fastest, lt.capacity[l])
 	}
 	return lt
 }

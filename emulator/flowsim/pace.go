@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"slices"
 	"time"
 
 	"lightloom/emulator/des"
@@ -10,8 +11,10 @@ import (
 // paces is the host flows that follow the pace of their coflow, and so end together.
 type paces struct {
 	*state
-	where   []int32 // by link, zero between calls
-	members []int32 // host flows that fill has passed to the solver
+	where   []int32   // by link, zero between calls
+	asked   []float64 // by link, bits a second: what all paces ask for, as long as no finish instant changes
+	anew    bool      // asked is to be added up again
+	members []int32   // host flows that fill has passed to the solver
 }
 
 // pace is how the rows of a coflow that follow it come to their end. They have part × factor bytes
@@ -62,7 +65,7 @@ func (ps *paces) join(co *coflow, b int32, left float64) {
 	ps.hostFlows[b].class = onPace
 	ps.parts[b] = left / co.factor
 	co.on++
-	co.Add(ps.routes[ps.hostFlows[b].route].links(), ps.parts[b])
+	ps.put(co, b, ps.parts[b])
 	if co.on == 1 && co.running(now) {
 		ps.schedule(&co.finish, ps.grid(co.until), event{kind: paceEnds, index: ps.hostFlows[b].coflow})
 	}
@@ -72,13 +75,27 @@ func (ps *paces) join(co *coflow, b int32, left float64) {
 // leave takes a host flow off its coflow's pace and returns what is left of it.
 func (ps *paces) leave(co *coflow, b int32) float64 {
 	left := ps.parts[b] * co.factorAt(ps.clock.Now())
-	co.Add(ps.routes[ps.hostFlows[b].route].links(), -ps.parts[b])
+	ps.put(co, b, -ps.parts[b])
 	ps.parts[b] = 0
 	if co.on--; co.on == 0 {
 		ps.clock.Cancel(co.finish)
 	}
 	ps.relax()
 	return left
+}
+
+// put adds a row that joins its coflow's pace (part above zero) to sums, or takes one out that leaves.
+func (ps *paces) put(co *coflow, b int32, part float64) {
+	links := ps.routes[ps.hostFlows[b].route].links()
+	co.Add(links, part)
+	if ps.anew = ps.anew || co.Stale; ps.anew || len(ps.asked) == 0 {
+		return
+	}
+	if slope := co.slope(ps.clock.Now()) / ps.perBit; slope > 0 {
+		for _, l := range links {
+			ps.asked[l] += part * slope
+		}
+	}
 }
 
 // rebase makes now the factor's instant, and the factor 1 if it is too small to divide by or nothing
@@ -95,7 +112,7 @@ func (ps *paces) rebase(co *coflow) {
 				ps.parts[b] *= co.factor
 			}
 		}
-		co.Stale = true
+		co.Stale, ps.anew = true, true
 	}
 	co.factor = 1
 }
@@ -104,7 +121,7 @@ func (ps *paces) rebase(co *coflow) {
 func (ps *paces) set(index int32, until time.Duration) {
 	co := &ps.coflows[index]
 	ps.rebase(co)
-	co.until = until
+	co.until, ps.anew = until, true
 	switch {
 	case co.on == 0:
 	case co.running(ps.clock.Now()):
@@ -118,7 +135,7 @@ func (ps *paces) set(index int32, until time.Duration) {
 // end ends the rows of a coflow that follow its pace: their finish instant has come.
 func (ps *paces) end(index int32) {
 	co := &ps.coflows[index]
-	co.on, co.Stale = 0, true
+	co.on, co.Stale, ps.anew = 0, true, true
 	for b := co.first; b < co.end; b++ {
 		if ps.hostFlows[b].class == onPace {
 			ps.parts[b] = 0
@@ -130,6 +147,10 @@ func (ps *paces) end(index int32) {
 
 // addTo adds what paces ask for to the loads of links.
 func (ps *paces) addTo(d *linkDemand) {
+	if d.few {
+		ps.addKept(d)
+		return
+	}
 	for _, i := range ps.live {
 		co := &ps.coflows[i]
 		if co.on == 0 {
@@ -140,6 +161,28 @@ func (ps *paces) addTo(d *linkDemand) {
 			continue
 		}
 		d.PutPace(co.Load, slope, ps.wide)
+	}
+}
+
+// addKept is addTo on fabrics of few links, for which the sums of all paces are kept: a row that goes to its
+// end at a steady pace asks for the same until it leaves.
+func (ps *paces) addKept(d *linkDemand) {
+	if ps.anew || ps.quantum > 0 || len(ps.asked) != len(ps.capacity) {
+		ps.asked, ps.anew = slices.Grow(ps.asked[:0], len(ps.capacity))[:len(ps.capacity)], false
+		clear(ps.asked)
+		for _, i := range ps.live {
+			co := &ps.coflows[i]
+			if co.on == 0 {
+				continue
+			}
+			slope := co.slope(ps.clock.Now()) / ps.perBit
+			for _, u := range co.Load {
+				ps.asked[u.Link] += u.Base * slope
+			}
+		}
+	}
+	for l, bits := range ps.asked {
+		d.load[l] += bits
 	}
 }
 
@@ -166,6 +209,7 @@ func (ps *paces) loads(co *coflow) {
 	if !co.Stale {
 		return
 	}
+	ps.anew = true
 	where := co.Begin(len(ps.capacity), &ps.where)
 	for b := co.first; b < co.end; b++ {
 		if ps.hostFlows[b].class == onPace {

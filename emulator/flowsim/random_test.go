@@ -199,6 +199,8 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		checkSpreads(t, s.fluid)
 		checkBackfilled(t, s.fluid)
 		checkTotals(t, s)
+		checkPeaks(t, s)
+		checkPaces(t, s.fluid)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
 			checkInto(t, s)
 		}
@@ -254,6 +256,51 @@ func checkAsked(t testing.TB, ir *individualRates) {
 			t.Fatalf("%v: rows ask link %d for %f bits a second, by the books %f", ir.clock.Now(), l, sum,
 				ir.asked.Of()[l])
 		}
+	}
+}
+
+// checkPeaks holds the bounds of what coflows have left over their most loaded links against adding up.
+func checkPeaks(t testing.TB, s *Sim) {
+	t.Helper()
+	for _, i := range s.fluid.live {
+		co := &s.fluid.coflows[i]
+		left, ok := s.Host().Remaining(co.id)
+		if !ok || left.Most == 0 {
+			continue
+		}
+		sums, most := make([]float64, len(s.fluid.wide)), 0.0
+		for _, u := range left.Load {
+			if sums[u.Link] += u.Base * left.F; u.Rows > 0 && !s.fluid.wide[u.Link] {
+				most = max(most, sums[u.Link])
+			}
+		}
+		for _, row := range left.Off {
+			bu := &s.fluid.hostFlows[co.first+row]
+			for _, l := range []pathmap.LinkID{s.fluid.up[bu.src], pathmap.Reverse(s.fluid.up[bu.dst])} {
+				sums[l] += left.Row(row)
+				most = max(most, sums[l])
+			}
+		}
+		if most < left.Least || most > left.Most {
+			t.Fatalf("%v: coflow %d has %f bytes left over a link, not %f to %f", s.Now(), co.id, most, left.Least, left.Most)
+		}
+	}
+}
+
+// checkPaces holds what paces ask of links, where it is kept, against adding up.
+func checkPaces(t testing.TB, f *fluid) {
+	t.Helper()
+	if ps := &f.paces; !ps.anew && ps.quantum == 0 && len(ps.asked) > 0 {
+		kept := slices.Clone(ps.asked)
+		d := linkDemand{few: true, load: make([]float64, len(f.capacity))}
+		ps.anew = true
+		ps.addTo(&d)
+		for l, want := range ps.asked {
+			if math.Abs(kept[l]-want) > 1e-3 {
+				t.Fatalf("%v: paces ask link %d for %f bits a second, by the books %f", ps.clock.Now(), l, want, kept[l])
+			}
+		}
+		copy(ps.asked, kept)
 	}
 }
 

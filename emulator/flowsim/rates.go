@@ -159,7 +159,8 @@ func (f *fluid) follow(index int32, o *order) {
 		}
 	}
 	co.take(o)
-	co.factor, co.at = 1, f.clock.Now()
+	co.peak.known = false
+	co.factor, co.at, f.paces.anew = 1, f.clock.Now(), true
 	for i, b := range f.tmp.members {
 		f.place(b, f.tmp.amounts[i])
 	}

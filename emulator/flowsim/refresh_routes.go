@@ -122,7 +122,7 @@ func (f *fluid) refreshRoute(w *routeRefresh, i int32) {
 func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
-		co.Stale = true
+		co.Stale, co.peak.known = true, false
 		if co.kind == free || co.kind == leveled || co.kind == paced && co.until == 0 && len(co.extra) == 0 &&
 			co.caps == nil {
 			continue

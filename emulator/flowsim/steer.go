@@ -44,6 +44,7 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 		return
 	}
 	f.account(b)
+	f.coflows[bu.coflow].peak.known = false
 	left := f.pull(b)
 	if !bu.holds() {
 		f.exit(bu.route)

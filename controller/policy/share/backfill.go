@@ -12,6 +12,7 @@ import (
 type ends struct {
 	up, down []uint64
 	out, in  hostLinks
+	surveys  uint64 // of the topology context that read last
 }
 
 // hostLinks is what the links of hosts have left, by host: free of the topology context, in the order in
@@ -27,7 +28,7 @@ func (o *Ordered) backfillAll(v *controller.View, all []demand) {
 		}
 		return
 	}
-	o.left.refresh(g)
+	o.room.read(g)
 	for i := range all {
 		o.fillPorts(&all[i])
 	}
@@ -52,45 +53,62 @@ func (g *topologyContext) something(links []pathmap.LinkID) (set uint64) {
 	return set
 }
 
+// read finds what the links of hosts have left, and which have something.
+func (e *ends) read(g *topologyContext) {
+	if e.surveys != g.surveys || len(e.out.free) != len(g.up) {
+		e.gather(g)
+		e.surveys = g.surveys
+		return
+	}
+	e.out.read(g.free, g.up, e.up)
+	e.in.read(g.free, g.down, e.down)
+}
+
+func (l *hostLinks) read(free []float64, links []pathmap.LinkID, some []uint64) {
+	l.free = l.free[:len(links)]
+	for w := range some {
+		first, set := 64*w, uint64(0)
+		to := l.free[first:min(first+64, len(links))]
+		of, residual := links[first:first+len(to)], l.residual[first:first+len(to)]
+		for k := range to {
+			x := free[of[k]]
+			if to[k] = x; x >= residual[k] {
+				set |= 1 << (k & 63)
+			}
+		}
+		some[w] = set
+	}
+}
+
 // fillPorts is backfill where only the links of hosts bind, and few: it looks at no destination that
 // has nothing left.
 func (o *Ordered) fillPorts(d *demand) {
-	b, tags := d.b, o.topologyContext.tags(d.c)
-	before := 0 // runs of destinations in earlier words
-	for w, dsts := range b.dsts {
-		for word := dsts & o.left.down[w]; word != 0; word &= word - 1 {
-			low := word & -word
-			if i := before + bits.OnesCount64(dsts&(low-1)); b.meets(i, o.left.up) {
-				o.fillPort(d, tags, i)
+	b, tags, up, words := d.b, o.topologyContext.tags(d.c), o.room.up, d.b.words
+	for w, dsts := range b.open {
+		for word := dsts & o.room.down[w]; word != 0; word &= word - 1 {
+			dst := 64*w + bits.TrailingZeros64(word)
+			i := int(b.runOf[dst])
+			for k, live := range b.live[i*words : (i+1)*words] {
+				if live&up[k] != 0 {
+					o.fillPort(d, tags, i, dst)
+					break
+				}
 			}
 		}
-		before += bits.OnesCount64(dsts)
 	}
-}
-
-// meets reports whether a live row of a run comes from one of a set of hosts.
-func (b *coflowRows) meets(i int, from []uint64) bool {
-	for w, live := range b.live[i*b.words : (i+1)*b.words] {
-		if live&from[w] != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // fillPort gives what the host of a run can still take to the host flows of a coflow that end there.
-func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i int) {
-	g, b, up := &o.topologyContext, d.b, o.left.up
-	dst := b.runs[i].dst
-	down := g.down[dst]
-	room, residual := g.free[down], g.residual[down] // of the host
-	for w, set := range b.live[i*b.words : (i+1)*b.words] {
-		has := b.has[i*b.words+w]
-		for word := set & up[w]; word != 0; word &= word - 1 {
+func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i, dst int) {
+	b, up, free, residual := d.b, o.room.up, o.room.out.free, o.room.out.residual
+	room, least := o.room.in.free[dst], o.room.in.residual[dst]
+	for w := range up {
+		at := i*b.words + w
+		for word := b.live[at] & up[w]; word != 0; word &= word - 1 {
 			low := word & -word
-			row := b.firsts[i*b.words+w] + int32(bits.OnesCount64(has&(low-1)))
-			out := g.up[w*64+bits.TrailingZeros64(word)]
-			rate := g.free[out]
+			row := b.firsts[at] + int32(bits.OnesCount64(b.has[at]&(low-1)))
+			h := w*64 + bits.TrailingZeros64(word)
+			rate := free[h]
 			if room < rate {
 				rate = room
 			}
@@ -98,21 +116,24 @@ func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i int) {
 				continue
 			}
 			whole := pathmap.BitsPerSecond(rate) // rounds down: far below where floats have no fractions
-			g.take(out, float64(whole))
+			o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
+				Rate: whole})
+			left := free[h] - float64(whole)
+			if left < 0 {
+				left = 0
+			}
+			if free[h] = left; left < residual[h] {
+				up[w] &^= low
+			}
 			if room -= float64(whole); room < 0 {
 				room = 0
 			}
-			o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
-				Rate: whole})
-			if g.empty(out) {
-				up[w] &^= low
-			}
-			if room < residual {
-				g.free[down] = room
-				o.left.down[dst/64] &^= 1 << (dst % 64)
+			if room < least {
+				o.room.in.free[dst] = room
+				o.room.down[dst/64] &^= 1 << (dst % 64)
 				return
 			}
 		}
 	}
-	g.free[down] = room
+	o.room.in.free[dst] = room
 }

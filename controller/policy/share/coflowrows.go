@@ -22,6 +22,8 @@ type coflowRows struct {
 	runs    []run
 	dsts    []uint64 // destinations, as a set of hosts; nil where src is not all hosts
 	from    []uint64 // sources, likewise
+	open    []uint64 // destinations of rows that have not ended, likewise
+	runOf   []int32  // by host: its run, where it is a destination
 	words   int      // of a bit set
 	has     []uint64 // by run: sources that the run ever had
 	live    []uint64 // by run: sources whose row has not ended
@@ -36,6 +38,7 @@ type coflowRows struct {
 	sums   sums
 	spread *spreadMemory // nil: it was never spread alone
 	stuck  int32         // place among its loads of the link that had nothing left for it last
+	full   int32         // likewise, among those of the fabric
 
 	counted     []uint64 // what ports has counted of live; nil: it is not counted
 	countedLeft int32
@@ -145,14 +148,16 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 		row += int32(bits.OnesCount64(b.has[at]))
 	}
 	if all != nil {
-		b.dsts, b.from = make([]uint64, b.words), make([]uint64, b.words)
+		b.dsts, b.from, b.runOf = make([]uint64, b.words), make([]uint64, b.words), make([]int32, len(all))
 		for at := range b.has {
 			b.from[at%b.words] |= b.has[at]
 		}
 		for i := range b.runs {
 			h := b.runs[i].dst
 			b.dsts[h/64] |= 1 << (h % 64)
+			b.runOf[h] = int32(i)
 		}
+		b.open = slices.Clone(b.dsts)
 	}
 	b.live = slices.Clone(b.has)
 	b.left = b.wide
@@ -166,6 +171,7 @@ func (b *coflowRows) check(c *controller.CoflowView) {
 		return
 	}
 	copy(b.live, b.has)
+	copy(b.open, b.dsts)
 	b.left = b.wide
 	if b.spread != nil {
 		b.spread.recount = true
@@ -179,6 +185,20 @@ func (b *coflowRows) check(c *controller.CoflowView) {
 				b.left--
 			}
 		}
+		b.close(i)
+	}
+}
+
+// close notes that all rows of a run have ended, if so.
+func (b *coflowRows) close(i int) {
+	for _, live := range b.live[i*b.words : (i+1)*b.words] {
+		if live != 0 {
+			return
+		}
+	}
+	if b.open != nil {
+		h := b.runs[i].dst
+		b.open[h/64] &^= 1 << (h % 64)
 	}
 }
 
@@ -214,6 +234,7 @@ func (b *coflowRows) end(c *controller.CoflowView, row int32) {
 	if w := &b.live[i*b.words+at/64]; *w&(1<<(at%64)) != 0 {
 		*w &^= 1 << (at % 64)
 		b.left--
+		b.close(i)
 		if b.spread != nil && !b.spread.recount {
 			b.spread.ended = append(b.spread.ended, place{int32(i), int32(at)})
 		}

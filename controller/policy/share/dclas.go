@@ -32,9 +32,8 @@ type DCLAS struct {
 
 	// What the last decision spread, in its order, where only the links of hosts bind, and which of them had
 	// something left then. The first of these that stand as they did get the same again.
-	before   []spreadBefore
-	surveys  uint64 // of the topology context
-	up, down []uint64
+	before  []spreadBefore
+	surveys uint64 // of the topology context
 }
 
 // spreadBefore is a coflow of the last decision.
@@ -97,7 +96,6 @@ func (p *DCLAS) spreadAll(all []demand) {
 		d.given = m.given
 		o.rates.Spread = append(o.rates.Spread, southbound.Spread{Coflow: d.c.ID, From: m.from, To: m.to})
 	}
-	p.up, p.down = append(p.up[:0], o.left.up...), append(p.down[:0], o.left.down...)
 	o.left.putBack(&o.topologyContext)
 }
 
@@ -114,7 +112,6 @@ func (p *DCLAS) rewind(all []demand) (same int) {
 	for same < min(len(all), len(p.before)) && p.before[same].stands(&all[same]) {
 		same++
 	}
-	o.left.up, o.left.down = append(o.left.up[:0], p.up...), append(o.left.down[:0], p.down...)
 	for i := len(p.before) - 1; i >= same; i-- {
 		m := p.before[i].m
 		m.out.giveBack(&o.left.out, o.left.up)

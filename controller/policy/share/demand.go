@@ -15,6 +15,10 @@ type demand struct {
 	gamma   float64 // nanoseconds that it takes with the fabric to itself
 	queue   int     // that it is in, of dclas
 	given   float64 // by spreadOne, bits a second
+
+	// bounded: it is not added up yet. The fabric says only that gamma, which ranks it, may be more, but is below most.
+	bounded bool
+	most    float64
 }
 
 // load is layer-2 bits over one link, and the nanoseconds that they take it.
@@ -41,7 +45,9 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 		if c.Remaining.Version != 0 && c.Remaining.Load != nil && len(v.Circuits) == 0 &&
 			o.topologyContext.routed[c.ID] == nil &&
 			len(o.topologyContext.capacity) <= manyLinks {
-			o.addKnown(v, &d)
+			if !o.bound(&d) {
+				o.addKnown(v, &d)
+			}
 			o.all = append(o.all, d)
 			continue
 		}

@@ -27,6 +27,9 @@ type Ordered struct {
 	order  ranking
 	lean   bool // the order does not use bytes left
 	prompt bool // rates are decided at the end of host flows, too
+	narrow bool // the order is by the bottleneck, of which bounds may do
+	bounds bool // demands takes them
+	whole  bool // no link has given anything away, and all that can bind are alike
 
 	topologyContext topologyContext
 	books           books
@@ -38,7 +41,8 @@ type Ordered struct {
 	when            []uint64
 	epoch           uint64
 	mask            []uint64
-	left            ends
+	left            ends // kept by dclas from one decision to the next
+	room            ends // for back-filling
 	senders         southbound.Senders
 	allot           allot
 	taken           []float64 // by link; zero between calls
@@ -110,11 +114,14 @@ func ofFlows() controller.KindSet { return ofCoflows() | controller.Kinds(contro
 // Fill sets the rates of all coflows.
 func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	o.start(v, p)
+	o.bounds, o.whole = o.narrow, len(v.Circuits) == 0 && o.topologyContext.alike > 0
 	all := o.demands(v, ev)
-	o.order.rank(&o.topologyContext, all)
+	o.bounds = false
+	o.rank(v, all)
 	for i := range all {
 		o.madd(v, &all[i])
 	}
+	o.whole = false
 	o.backfillAll(v, all)
 	o.finish(p)
 }
@@ -139,16 +146,16 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 // madd gives a coflow the finish instant that the links have left for it, and takes that from them.
 func (o *Ordered) madd(v *controller.View, d *demand) {
 	g := &o.topologyContext
-	if o.stuck(d) {
+	if d.bounded && (o.whole || !o.stuckByLoad(d)) {
+		o.addUp(v, d)
+	}
+	if d.bounded || !o.whole && o.stuck(d) {
 		o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
 		return
 	}
-	ns := 0.0
-	for i := range d.loads {
-		l := &d.loads[i]
-		if x := l.bits / g.free[l.link] * 1e9; x > ns {
-			ns = x
-		}
+	ns := d.gamma
+	if !o.whole {
+		ns = d.among(g.free)
 	}
 	until, ok := instant(v.Now, ns)
 	if ok = ok && len(d.loads) > 0; !ok {
@@ -161,7 +168,19 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 			l := &d.loads[i]
 			g.take(l.link, l.bits*1e9/took)
 		}
+		o.whole = false
 	}
+}
+
+// among returns the nanoseconds that a coflow takes over links with so much left, bits a second each.
+func (d *demand) among(free []float64) (ns float64) {
+	for i := range d.loads {
+		l := &d.loads[i]
+		if x := l.bits / free[l.link] * 1e9; x > ns {
+			ns = x
+		}
+	}
+	return ns
 }
 
 // stuck reports whether some link of a coflow has nothing left. It reads the last such link first:

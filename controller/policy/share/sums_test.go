@@ -14,7 +14,7 @@ import (
 
 // tell provides what is left of a view's coflows as a fabric does that has added it up: a factor, sums
 // by link for the rows on the pace, and some rows off it. The version stays if only the factor and the
-// rows off the pace have changed.
+// rows off the pace have changed. Sometimes it knows bounds of the most loaded link, wide or narrow.
 func tell(r *rand.Rand, v *controller.View) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
@@ -41,7 +41,24 @@ func tell(r *rand.Rand, v *controller.View) {
 			c.Remaining.Version++
 		}
 		c.Remaining.Load = loadOf(v, c)
+		c.Remaining.Least, c.Remaining.Most = 0, 0
+		if far := []float64{-1, 0, 0.01, 0.5}[r.IntN(4)]; far >= 0 {
+			peak := peakOf(v, c)
+			c.Remaining.Least, c.Remaining.Most = peak*(1-far*r.Float64()), peak*(1+far*r.Float64())
+		}
 	}
+}
+
+// peakOf adds up what is left over that link of a host which has the most.
+func peakOf(v *controller.View, c *controller.CoflowView) float64 {
+	out, in := make([]float64, v.Fabric.Hosts()), make([]float64, v.Fabric.Hosts())
+	for row := range c.Src {
+		if !c.Ended[row] {
+			out[c.Src[row]] += c.Remaining.Row(int32(row))
+			in[c.Dst[row]] += c.Remaining.Row(int32(row))
+		}
+	}
+	return max(slices.Max(out), slices.Max(in))
 }
 
 // loadOf adds up the rows on the pace.

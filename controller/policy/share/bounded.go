@@ -1,0 +1,65 @@
+package share
+
+import (
+	"lightloom/controller"
+	"lightloom/southbound"
+)
+
+// bound takes the bounds of a coflow's bottleneck that its fabric has, and reports whether they may do.
+// Coflows that get nothing mostly need no more: their order is clear, and so is which of their links is
+// full. So what hundreds of their host flows have left is not added up.
+func (o *Ordered) bound(d *demand) bool {
+	g, left := &o.topologyContext, &d.c.Remaining
+	if !o.bounds || !g.plain || g.alike == 0 || left.Most <= 0 {
+		return false
+	}
+	ns := g.bits / g.alike * 1e9 // of a byte
+	d.gamma, d.most, d.bounded = left.Least*ns*(1-1e-9), left.Most*ns*(1+1e-9), true
+	return true
+}
+
+// rank ranks demands, and adds up those whose bounds leave the order open.
+func (o *Ordered) rank(v *controller.View, all []demand) {
+	for open := true; open; {
+		o.order.rank(&o.topologyContext, all)
+		open = false
+		for i := 1; i < len(all); i++ {
+			a, b := &all[i-1], &all[i]
+			if !a.bounded && !b.bounded || max(a.gamma, a.most) < b.gamma {
+				continue
+			}
+			o.addUp(v, a)
+			o.addUp(v, b)
+			open = true
+		}
+	}
+}
+
+// addUp adds up a demand that is known within bounds.
+func (o *Ordered) addUp(v *controller.View, d *demand) {
+	if d.bounded {
+		d.bounded, d.most = false, 0
+		o.addKnown(v, d)
+	}
+}
+
+// stuckByLoad is stuck of a demand that is not added up. It reads the last link that was full first, too.
+func (o *Ordered) stuckByLoad(d *demand) bool {
+	g, left := &o.topologyContext, &d.c.Remaining
+	full := func(u *southbound.LinkLoad) bool { return u.Rows > 0 && g.binds[u.Link] && g.gone(u.Link) }
+	if at := int(d.b.full); at < len(left.Load) && full(&left.Load[at]) {
+		return true
+	}
+	for i := range left.Load {
+		if full(&left.Load[i]) {
+			d.b.full = int32(i)
+			return true
+		}
+	}
+	for _, r := range left.Off {
+		if !d.c.Ended[r] && (g.gone(g.up[d.c.Src[r]]) || g.gone(g.down[d.c.Dst[r]])) {
+			return true
+		}
+	}
+	return false
+}
