@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 )
 
 // MaxPriority is the highest priority of a host flow. A switch has eight: the highest is that of
@@ -98,6 +99,12 @@ func (r *Rates) checkExtras() error {
 		}
 	}
 	return nil
+}
+
+// ExtrasOf returns where the extras of one coflow end that begin at first, among those that are sorted.
+func ExtrasOf(all []Extra, first int) (end int) {
+	c := all[first].Coflow
+	return first + sort.Search(len(all)-first, func(i int) bool { return all[first+i].Coflow > c })
 }
 
 func (k HostFlowKey) before(o HostFlowKey) bool {

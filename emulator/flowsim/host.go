@@ -201,9 +201,9 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 		}
 		s.name(known)
 	}
-	rows := int32(-1) // of the coflow that is being looked at
-	for i, x := range r.Extra {
-		if i == 0 || x.Coflow != r.Extra[i-1].Coflow || x.Row < 0 || x.Row >= rows {
+	for first := 0; first < len(r.Extra); {
+		end := southbound.ExtrasOf(r.Extra, first)
+		for _, x := range [...]southbound.Extra{r.Extra[first], r.Extra[end-1]} { // rows ascend
 			if _, err := s.row(x.HostFlowKey); err != nil {
 				return fmt.Errorf("extra: %w", err)
 			}
@@ -211,8 +211,8 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 			if !s.named(known) {
 				return fmt.Errorf("extra: coflow %d has neither a pace nor a spread", x.Coflow)
 			}
-			rows = s.fluid.coflows[known].rows
 		}
+		first = end
 	}
 	return nil
 }

@@ -148,7 +148,10 @@ func (ps *paces) end(index int32) {
 // addTo adds what paces ask for to the loads of links.
 func (ps *paces) addTo(d *linkDemand) {
 	if d.few {
-		ps.addKept(d)
+		ps.refresh()
+		for l, bits := range ps.asked {
+			d.load[l] += bits
+		}
 		return
 	}
 	for _, i := range ps.live {
@@ -164,25 +167,23 @@ func (ps *paces) addTo(d *linkDemand) {
 	}
 }
 
-// addKept is addTo on fabrics of few links, for which the sums of all paces are kept: a row that goes to its
-// end at a steady pace asks for the same until it leaves.
-func (ps *paces) addKept(d *linkDemand) {
-	if ps.anew || ps.quantum > 0 || len(ps.asked) != len(ps.capacity) {
-		ps.asked, ps.anew = slices.Grow(ps.asked[:0], len(ps.capacity))[:len(ps.capacity)], false
-		clear(ps.asked)
-		for _, i := range ps.live {
-			co := &ps.coflows[i]
-			if co.on == 0 {
-				continue
-			}
-			slope := co.slope(ps.clock.Now()) / ps.perBit
-			for _, u := range co.Load {
-				ps.asked[u.Link] += u.Base * slope
-			}
-		}
+// refresh brings the sums of all paces up to date, which are kept on fabrics of few links: a row that goes to
+// its end at a steady pace asks for the same until it leaves.
+func (ps *paces) refresh() {
+	if !ps.anew && ps.quantum == 0 && len(ps.asked) == len(ps.capacity) {
+		return
 	}
-	for l, bits := range ps.asked {
-		d.load[l] += bits
+	ps.asked, ps.anew = slices.Grow(ps.asked[:0], len(ps.capacity))[:len(ps.capacity)], false
+	clear(ps.asked)
+	for _, i := range ps.live {
+		co := &ps.coflows[i]
+		if co.on == 0 {
+			continue
+		}
+		slope := co.slope(ps.clock.Now()) / ps.perBit
+		for _, u := range co.Load {
+			ps.asked[u.Link] += u.Base * slope
+		}
 	}
 }
 

@@ -62,10 +62,7 @@ func (f *fluid) orders(r *southbound.Rates) {
 		want(spreads[i], order{kind: spread, from: s.From, to: s.To})
 	}
 	for first := 0; first < len(r.Extra); {
-		end := first
-		for end < len(r.Extra) && r.Extra[end].Coflow == r.Extra[first].Coflow {
-			end++
-		}
+		end := southbound.ExtrasOf(r.Extra, first)
 		index, _ := f.byID.Find(r.Extra[first].Coflow)
 		if co := &f.coflows[index]; co.live > 0 {
 			co.want.extra = r.Extra[first:end]

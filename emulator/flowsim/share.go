@@ -1,6 +1,7 @@
 package flowsim
 
 import (
+	"lightloom/pathmap"
 	"lightloom/pathmap/maxmin"
 )
 
@@ -44,6 +45,14 @@ func (f *fluid) grant() bool {
 		f.paces.loads(&f.coflows[i])
 	}
 	f.spreads.grant()
+	if len(f.classes.busy)+len(f.individual.rows)+len(f.spreads.list) == 0 && f.flat && len(f.capacity) <= fewLinks {
+		if !f.hostsCarry() {
+			return false
+		}
+		f.individual.grant()
+		f.backfilled.grant()
+		return true
+	}
 	d := &f.demand
 	d.Begin(len(f.capacity))
 	bounded := f.classes.addTo(d)
@@ -60,6 +69,24 @@ func (f *fluid) grant() bool {
 	f.individual.grant()
 	f.backfilled.grant()
 	return true
+}
+
+// hostsCarry reports whether the links of hosts can carry what paces and backfilled rows ask for.
+func (f *fluid) hostsCarry() bool {
+	f.paces.refresh()
+	paced, capacity, out, in := f.paces.asked, f.capacity, f.backfilled.out, f.backfilled.in
+	carry := true
+	for h, up := range f.up {
+		down := pathmap.Reverse(up)
+		toNet, toHost := paced[up], paced[down]
+		if len(out) > 0 {
+			toNet, toHost = toNet+out[h], toHost+in[h]
+		}
+		if toNet > capacity[up]*(1+slack) || toHost > capacity[down]*(1+slack) {
+			carry = false
+		}
+	}
+	return carry
 }
 
 // fallOut takes the host flows that cannot hold their coflow's pace out of it: each goes on with what

@@ -2,7 +2,6 @@ package share
 
 import (
 	"lightloom/controller"
-	"lightloom/southbound"
 )
 
 // bound takes the bounds of a coflow's bottleneck that its fabric has, and reports whether they may do.
@@ -46,13 +45,14 @@ func (o *Ordered) addUp(v *controller.View, d *demand) {
 // stuckByLoad is stuck of a demand that is not added up. It reads the last link that was full first, too.
 func (o *Ordered) stuckByLoad(d *demand) bool {
 	g, left := &o.topologyContext, &d.c.Remaining
-	full := func(u *southbound.LinkLoad) bool { return u.Rows > 0 && g.binds[u.Link] && g.gone(u.Link) }
-	if at := int(d.b.full); at < len(left.Load) && full(&left.Load[at]) {
-		return true
-	}
+	last := min(int(d.b.full), len(left.Load))
 	for i := range left.Load {
-		if full(&left.Load[i]) {
-			d.b.full = int32(i)
+		at := i + last
+		if at >= len(left.Load) {
+			at -= len(left.Load)
+		}
+		if u := &left.Load[at]; g.gone(u.Link) && u.Rows > 0 && g.binds[u.Link] {
+			d.b.full = int32(at)
 			return true
 		}
 	}

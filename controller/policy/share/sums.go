@@ -31,7 +31,6 @@ func (o *Ordered) addKnown(v *controller.View, d *demand) {
 	switch {
 	case s.version != left.Version || s.survey != g.surveys || len(s.where) != len(g.capacity):
 		s.load(g, left)
-		s.scale(g, left.F)
 	case s.f != left.F:
 		s.restore(g)
 		s.scale(g, left.F)
@@ -64,6 +63,7 @@ func (d *demand) weigh(g *topologyContext) {
 // load takes over the fabric's state of links.
 func (s *sums) load(g *topologyContext, left *southbound.Remaining) {
 	if s.survey == g.surveys && len(s.where) == len(g.capacity) && s.reload(g, left) {
+		s.longest(g, left.F)
 		return
 	}
 	if len(s.where) != len(g.capacity) {
@@ -89,14 +89,16 @@ func (s *sums) load(g *topologyContext, left *southbound.Remaining) {
 		where[u.Link] = int32(len(loads))
 	}
 	s.base, s.loads = base, loads
+	s.scale(g, left.F)
 }
 
 // reload is load where the links are the same as before, and reports whether they are; mostly so.
 func (s *sums) reload(g *topologyContext, left *southbound.Remaining) bool {
 	n, most, base, loads := 0, 0.0, s.base, s.loads[:len(s.base)]
+	binds, f := g.binds, left.F
 	for i := range left.Load {
 		u := &left.Load[i]
-		if u.Rows <= 0 || !g.binds[u.Link] {
+		if u.Rows <= 0 || !binds[u.Link] {
 			continue
 		}
 		if n == len(base) || loads[n].link != u.Link {
@@ -106,6 +108,7 @@ func (s *sums) reload(g *topologyContext, left *southbound.Remaining) bool {
 			most = u.Base
 		}
 		base[n] = u.Base
+		loads[n].bits = u.Base * f * g.bits
 		n++
 	}
 	if n != len(base) {
@@ -123,11 +126,17 @@ func (s *sums) reload(g *topologyContext, left *southbound.Remaining) bool {
 // divides by what is the same for all, and rounding never lets the larger of two come out as the
 // smaller.
 func (s *sums) scale(g *topologyContext, f float64) {
-	s.f, s.gamma = f, 0
 	loads := s.loads[:len(s.base)]
 	for i, base := range s.base {
 		loads[i].bits = base * f * g.bits
 	}
+	s.longest(g, f)
+}
+
+// longest finds how long the most loaded link takes.
+func (s *sums) longest(g *topologyContext, f float64) {
+	s.f, s.gamma = f, 0
+	loads := s.loads[:len(s.base)]
 	if g.alike > 0 {
 		s.gamma = s.most * f * g.bits / g.alike * 1e9
 		return
