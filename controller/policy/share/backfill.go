@@ -12,7 +12,6 @@ import (
 type ends struct {
 	up, down []uint64
 	out, in  hostLinks
-	surveys  uint64 // of the topology context that read last
 }
 
 // hostLinks is what the links of hosts have left, by host: free of the topology context, in the order in
@@ -53,28 +52,58 @@ func (g *topologyContext) something(links []pathmap.LinkID) (set uint64) {
 	return set
 }
 
-// read finds what the links of hosts have left, and which have something.
-func (e *ends) read(g *topologyContext) {
-	if e.surveys != g.surveys || len(e.out.free) != len(g.up) {
-		e.gather(g)
-		e.surveys = g.surveys
-		return
-	}
-	e.out.read(g.free, g.up, e.up)
-	e.in.read(g.free, g.down, e.down)
+// room is what the links of hosts have left for back-filling, and which of them have something, as sets.
+//
+// Extras are whole bits a second, so only whole ones count: the fraction that a link has beyond them stays as
+// it is until the link counts as empty.
+type room struct {
+	up, down []uint64
+	out, in  hostRoom
+	surveys  uint64 // of the topology context that was read last
 }
 
-func (l *hostLinks) read(free []float64, links []pathmap.LinkID, some []uint64) {
-	l.free = l.free[:len(links)]
+// hostRoom is by host.
+type hostRoom struct {
+	free, least []int64   // below least is nothing
+	residual    []float64 // less than that is nothing, fractions counted
+	fractions   bool      // some residual has one, so that least depends on that of the link
+}
+
+// read finds what links have left.
+func (r *room) read(g *topologyContext) {
+	if n := len(g.up); r.surveys != g.surveys || len(r.out.free) != n {
+		r.surveys = g.surveys
+		r.up, r.down = make([]uint64, (n+63)/64), make([]uint64, (n+63)/64)
+		r.out, r.in = newHostRoom(g, g.up), newHostRoom(g, g.down)
+	}
+	r.out.read(g.free, g.up, r.up)
+	r.in.read(g.free, g.down, r.down)
+}
+
+func newHostRoom(g *topologyContext, links []pathmap.LinkID) hostRoom {
+	r := hostRoom{free: make([]int64, len(links)), least: make([]int64, len(links)), residual: make([]float64, len(links))}
+	for h, l := range links {
+		r.residual[h] = g.residual[l]
+		r.least[h] = int64(g.residual[l])
+		r.fractions = r.fractions || float64(r.least[h]) != r.residual[h]
+	}
+	return r
+}
+
+func (r *hostRoom) read(free []float64, links []pathmap.LinkID, some []uint64) {
 	for w := range some {
 		first, set := 64*w, uint64(0)
-		to := l.free[first:min(first+64, len(links))]
-		of, residual := links[first:first+len(to)], l.residual[first:first+len(to)]
-		for k := range to {
-			x := free[of[k]]
-			if to[k] = x; x >= residual[k] {
-				set |= 1 << (k & 63)
+		of := links[first:min(first+64, len(links))]
+		to, least := r.free[first:first+len(of)], r.least[first:first+len(of)]
+		for k, l := range of {
+			whole := int64(free[l])
+			if to[k] = whole; r.fractions {
+				least[k] = int64(r.residual[first+k])
+				if free[l]-float64(whole) < r.residual[first+k]-float64(least[k]) {
+					least[k]++
+				}
 			}
+			set |= (^uint64(whole-least[k]) >> 63) << (k & 63) // without a branch, which no processor could guess
 		}
 		some[w] = set
 	}
@@ -100,35 +129,25 @@ func (o *Ordered) fillPorts(d *demand) {
 
 // fillPort gives what the host of a run can still take to the host flows of a coflow that end there.
 func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i, dst int) {
-	b, up, free, residual := d.b, o.room.up, o.room.out.free, o.room.out.residual
-	room, least := o.room.in.free[dst], o.room.in.residual[dst]
+	b, up, free, least := d.b, o.room.up, o.room.out.free, o.room.out.least
+	room, enough := o.room.in.free[dst], o.room.in.least[dst]
 	for w := range up {
 		at := i*b.words + w
 		for word := b.live[at] & up[w]; word != 0; word &= word - 1 {
 			low := word & -word
-			row := b.firsts[at] + int32(bits.OnesCount64(b.has[at]&(low-1)))
 			h := w*64 + bits.TrailingZeros64(word)
-			rate := free[h]
-			if room < rate {
-				rate = room
-			}
+			row := b.firsts[at] + int32(bits.OnesCount64(b.has[at]&(low-1)))
+			rate := min(free[h], room)
 			if rate < 1 || tags[row] == southbound.TagHold {
 				continue
 			}
-			whole := pathmap.BitsPerSecond(rate) // rounds down: far below where floats have no fractions
 			o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
-				Rate: whole})
-			left := free[h] - float64(whole)
-			if left < 0 {
-				left = 0
-			}
-			if free[h] = left; left < residual[h] {
+				Rate: pathmap.BitsPerSecond(rate)})
+			left := free[h] - rate
+			if free[h] = left; left < least[h] {
 				up[w] &^= low
 			}
-			if room -= float64(whole); room < 0 {
-				room = 0
-			}
-			if room < least {
+			if room -= rate; room < enough {
 				o.room.in.free[dst] = room
 				o.room.down[dst/64] &^= 1 << (dst % 64)
 				return

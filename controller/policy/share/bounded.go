@@ -1,7 +1,10 @@
 package share
 
 import (
+	"slices"
+
 	"lightloom/controller"
+	"lightloom/southbound"
 )
 
 // bound takes the bounds of a coflow's bottleneck that its fabric has, and reports whether they may do.
@@ -42,8 +45,17 @@ func (o *Ordered) addUp(v *controller.View, d *demand) {
 	}
 }
 
+// hostLink is the link of a host into the network, or the one out of it.
+type hostLink struct {
+	host southbound.HostID
+	up   bool
+}
+
 // stuckByLoad is stuck of a demand that is not added up. It reads the last link that was full first, too.
 func (o *Ordered) stuckByLoad(d *demand) bool {
+	if !slices.ContainsFunc(o.full, d.b.uses) {
+		return false
+	}
 	g, left := &o.topologyContext, &d.c.Remaining
 	last := min(int(d.b.full), len(left.Load))
 	for i := range left.Load {

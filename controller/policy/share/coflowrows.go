@@ -24,6 +24,7 @@ type coflowRows struct {
 	from    []uint64 // sources, likewise
 	open    []uint64 // destinations of rows that have not ended, likewise
 	runOf   []int32  // by host: its run, where it is a destination
+	sending []int32  // by host: rows from there that have not ended
 	words   int      // of a bit set
 	has     []uint64 // by run: sources that the run ever had
 	live    []uint64 // by run: sources whose row has not ended
@@ -149,6 +150,10 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 	}
 	if all != nil {
 		b.dsts, b.from, b.runOf = make([]uint64, b.words), make([]uint64, b.words), make([]int32, len(all))
+		b.sending = make([]int32, len(all))
+		for _, h := range c.Src {
+			b.sending[h]++
+		}
 		for at := range b.has {
 			b.from[at%b.words] |= b.has[at]
 		}
@@ -172,6 +177,7 @@ func (b *coflowRows) check(c *controller.CoflowView) {
 	}
 	copy(b.live, b.has)
 	copy(b.open, b.dsts)
+	clear(b.sending)
 	b.left = b.wide
 	if b.spread != nil {
 		b.spread.recount = true
@@ -183,6 +189,8 @@ func (b *coflowRows) check(c *controller.CoflowView) {
 			if c.Ended[r] {
 				b.live[i*b.words+at/64] &^= 1 << (at % 64)
 				b.left--
+			} else if b.sending != nil {
+				b.sending[at]++
 			}
 		}
 		b.close(i)
@@ -235,10 +243,24 @@ func (b *coflowRows) end(c *controller.CoflowView, row int32) {
 		*w &^= 1 << (at % 64)
 		b.left--
 		b.close(i)
+		if b.sending != nil {
+			b.sending[at]--
+		}
 		if b.spread != nil && !b.spread.recount {
 			b.spread.ended = append(b.spread.ended, place{int32(i), int32(at)})
 		}
 	}
+}
+
+// uses reports whether a row that has not ended goes over a link of a host.
+func (b *coflowRows) uses(l hostLink) bool {
+	switch {
+	case b.sending == nil:
+		return true // it is not counted
+	case l.up:
+		return b.sending[l.host] > 0
+	}
+	return b.open[l.host/64]>>(l.host%64)&1 != 0
 }
 
 // row returns the row of a source in a run that has it.

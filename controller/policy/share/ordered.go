@@ -28,7 +28,7 @@ type Ordered struct {
 	lean   bool // the order does not use bytes left
 	prompt bool // rates are decided at the end of host flows, too
 	narrow bool // the order is by the bottleneck, of which bounds may do
-	bounds bool // demands takes them
+	bounds bool // a decision uses them
 	whole  bool // no link has given anything away, and all that can bind are alike
 
 	topologyContext topologyContext
@@ -42,7 +42,8 @@ type Ordered struct {
 	epoch           uint64
 	mask            []uint64
 	left            ends // kept by dclas from one decision to the next
-	room            ends // for back-filling
+	room            room
+	full            []hostLink // links that MADD has left nothing of
 	senders         southbound.Senders
 	allot           allot
 	taken           []float64 // by link; zero between calls
@@ -114,14 +115,13 @@ func ofFlows() controller.KindSet { return ofCoflows() | controller.Kinds(contro
 // Fill sets the rates of all coflows.
 func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	o.start(v, p)
-	o.bounds, o.whole = o.narrow, len(v.Circuits) == 0 && o.topologyContext.alike > 0
+	o.full, o.bounds, o.whole = o.full[:0], o.narrow, len(v.Circuits) == 0 && o.topologyContext.alike > 0
 	all := o.demands(v, ev)
-	o.bounds = false
 	o.rank(v, all)
 	for i := range all {
 		o.madd(v, &all[i])
 	}
-	o.whole = false
+	o.bounds, o.whole = false, false
 	o.backfillAll(v, all)
 	o.finish(p)
 }
@@ -146,13 +146,11 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 // madd gives a coflow the finish instant that the links have left for it, and takes that from them.
 func (o *Ordered) madd(v *controller.View, d *demand) {
 	g := &o.topologyContext
-	if d.bounded && (o.whole || !o.stuckByLoad(d)) {
-		o.addUp(v, d)
-	}
-	if d.bounded || !o.whole && o.stuck(d) {
+	if !o.whole && (d.bounded && o.stuckByLoad(d) || !d.bounded && o.stuck(d)) {
 		o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
 		return
 	}
+	o.addUp(v, d)
 	ns := d.gamma
 	if !o.whole {
 		ns = d.among(g.free)
@@ -166,7 +164,9 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 		took := float64(until - v.Now)
 		for i := range d.loads {
 			l := &d.loads[i]
-			g.take(l.link, l.bits*1e9/took)
+			if g.take(l.link, l.bits*1e9/took); o.bounds && g.empty(l.link) {
+				o.full = append(o.full, hostLink{g.hostAt[l.link], g.isUp[l.link]})
+			}
 		}
 		o.whole = false
 	}

@@ -15,15 +15,16 @@ import (
 // follows from the view alone.
 type topologyContext struct {
 	fabric   *topo.Fabric
-	capacity []float64        // by link, bits a second
-	residual []float64        // by link: less than that is nothing
-	binds    []bool           // by link: it can be what holds a host flow back
-	plain    bool             // no link between switches binds: a host flow takes two links, and no path need be looked up
-	isUp     []bool           // by link: it leads from a host into the network
-	up, down []pathmap.LinkID // by host: into the network, and out of it
-	bits     float64          // on the wire of a byte of payload
-	alike    float64          // the capacity of all links that can bind; 0: they differ
-	surveys  uint64           // counts surveys: what was read of links before is void
+	capacity []float64           // by link, bits a second
+	residual []float64           // by link: less than that is nothing
+	binds    []bool              // by link: it can be what holds a host flow back
+	plain    bool                // no link between switches binds: a host flow takes two links, and no path need be looked up
+	isUp     []bool              // by link: it leads from a host into the network
+	up, down []pathmap.LinkID    // by host: into the network, and out of it
+	hostAt   []southbound.HostID // by link: the host at its end, where there is one
+	bits     float64             // on the wire of a byte of payload
+	alike    float64             // the capacity of all links that can bind; 0: they differ
+	surveys  uint64              // counts surveys: what was read of links before is void
 
 	now    time.Duration
 	free   []float64 // by link: what has not been given away
@@ -68,12 +69,13 @@ func (g *topologyContext) survey(v *controller.View) {
 	}
 	g.capacity, g.binds, g.plain = make([]float64, len(t.Links())), make([]bool, len(t.Links())), true
 	g.residual = make([]float64, len(t.Links()))
-	g.isUp = make([]bool, len(t.Links()))
+	g.isUp, g.hostAt = make([]bool, len(t.Links())), make([]southbound.HostID, len(t.Links()))
 	g.up, g.down = make([]pathmap.LinkID, f.Hosts()), make([]pathmap.LinkID, f.Hosts())
 	for h := range g.up {
 		g.up[h] = t.Out(f.HostNode[h])[0]
 		g.isUp[g.up[h]] = true
 		g.down[h] = pathmap.Reverse(g.up[h])
+		g.hostAt[g.up[h]], g.hostAt[g.down[h]] = southbound.HostID(h), southbound.HostID(h)
 	}
 	nics := make([]pathmap.BitsPerSecond, f.Racks) // what the hosts of a rack send together at most
 	for h, l := range g.up {
