@@ -49,7 +49,8 @@ func newBackfillScript(rng *rand.Rand) *script {
 
 // backfillRates changes some finish instants and some extras.
 func (sc *script) backfillRates(rng *rand.Rand, at time.Duration,
-	rates map[southbound.HostFlowKey]pathmap.BitsPerSecond, until map[southbound.CoflowID]time.Duration) *southbound.Rates {
+	rates map[southbound.HostFlowKey]pathmap.BitsPerSecond,
+	until map[southbound.CoflowID]time.Duration) *southbound.Rates {
 	most := []int{4, 4, 4, 20}[rng.IntN(4)]
 	r := &southbound.Rates{}
 	for c := range sc.coflows {

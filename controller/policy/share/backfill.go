@@ -81,7 +81,8 @@ func (r *room) read(g *topologyContext) {
 }
 
 func newHostRoom(g *topologyContext, links []pathmap.LinkID) hostRoom {
-	r := hostRoom{free: make([]int64, len(links)), least: make([]int64, len(links)), residual: make([]float64, len(links))}
+	n := len(links)
+	r := hostRoom{free: make([]int64, n), least: make([]int64, n), residual: make([]float64, n)}
 	for h, l := range links {
 		r.residual[h] = g.residual[l]
 		r.least[h] = int64(g.residual[l])
@@ -141,8 +142,8 @@ func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i, dst int) {
 			if rate < 1 || tags[row] == southbound.TagHold {
 				continue
 			}
-			o.rates.Extra = append(o.rates.Extra, southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
-				Rate: pathmap.BitsPerSecond(rate)})
+			o.rates.Extra = append(o.rates.Extra, southbound.Extra{
+				HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row}, Rate: pathmap.BitsPerSecond(rate)})
 			left := free[h] - rate
 			if free[h] = left; left < least[h] {
 				up[w] &^= low

@@ -33,13 +33,17 @@ func (o *bssi) rank(g *topologyContext, all []demand) {
 	o.read(g, all)
 	o.out = slices.Grow(o.out[:0], len(all))[:len(all)]
 	for at := len(all) - 1; at >= 0; at-- {
-		k := o.last(o.bottleneck())
+		k := 0
+		if at > 0 {
+			k = o.last(o.bottleneck())
+		}
 		i := o.open[k]
 		o.out[at] = all[i]
 		mine := o.of(i)
-		for _, l := range all[i].loads {
-			o.sum[l.link] -= mine[l.link]
-			mine[l.link] = 0
+		for k := range all[i].loads {
+			l := all[i].loads[k].link
+			o.sum[l] -= mine[l]
+			mine[l] = 0
 		}
 		o.open = slices.Delete(o.open, k, k+1)
 	}

@@ -18,7 +18,7 @@ type topologyContext struct {
 	capacity []float64           // by link, bits a second
 	residual []float64           // by link: less than that is nothing
 	binds    []bool              // by link: it can be what holds a host flow back
-	plain    bool                // no link between switches binds: a host flow takes two links, and no path need be looked up
+	plain    bool                // no link between switches binds: a host flow takes two links, and no path is looked up
 	isUp     []bool              // by link: it leads from a host into the network
 	up, down []pathmap.LinkID    // by host: into the network, and out of it
 	hostAt   []southbound.HostID // by link: the host at its end, where there is one
