@@ -34,6 +34,7 @@ type backfilledRows struct {
 	come    []backfilledRow
 	fresh   bool          // some row has asked for another rate since all were granted theirs
 	soon    time.Duration // the first end; 0: it is not known
+	next    time.Duration // while the first end: the one after it
 }
 
 // backfilledRow is one of these host flows.
@@ -216,16 +217,22 @@ func (bf *backfilled) end() {
 		if br.soon > now {
 			continue
 		}
+		br.next = southbound.Never
 		for i := range br.rows {
-			if br.rows[i].end <= now {
+			switch end := br.rows[i].end; {
+			case end <= now:
 				due = append(due, br.first+br.rows[i].row)
+			case end < br.next:
+				br.next = end
 			}
 		}
 	}
 	slices.Sort(due)
 	for _, b := range due {
+		br := bf.coflows[bf.hostFlows[b].coflow].backfilled
 		bf.remove(b)
 		bf.finish(b, bf.hostFlows[b].route)
+		br.soon = br.next
 	}
 	bf.buf = due
 }
