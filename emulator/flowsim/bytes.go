@@ -65,6 +65,12 @@ func (f *fluid) postAll() {
 			f.account(b)
 		}
 	}
+	if len(f.active) > len(f.routes)/8 { // then all are read faster, in their order
+		for i := range f.routes {
+			f.post(&f.routes[i])
+		}
+		return
+	}
 	for _, i := range f.active { // exit has posted what others have received
 		f.post(&f.routes[i])
 	}
