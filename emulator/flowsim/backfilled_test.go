@@ -79,7 +79,7 @@ func TestBackfilledLikeIndividual(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(seeds()) {
 		sc := newBackfillScript(rand.New(rand.NewPCG(seed, 43)))
-		sc.oneByOne = true
+		sc.oneByOne, sc.fewRows = true, 1
 		_, want, wantLefts := sc.onSim(t, nil)
 		sc.oneByOne = false
 		_, got, lefts := sc.onSim(t, nil)

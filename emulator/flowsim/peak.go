@@ -18,9 +18,9 @@ type peak struct {
 const peakDrift = 1.0 / 64
 
 // peakOf returns bounds of the peak of a coflow whose rows follow its pace or are backfilled, zero where links
-// between switches bind. What is lent of these rows holds.
+// between switches bind, or where rows are few. What is lent of these rows holds.
 func (f *fluid) peakOf(co *coflow, factor float64) (least, most float64) {
-	if !f.flat || len(f.up) > denseHosts || co.late > 0 {
+	if !f.flat || co.rows < f.spreads.few || len(f.up) > denseHosts || co.late > 0 {
 		co.peak.known = false
 		return 0, 0
 	}

@@ -114,10 +114,11 @@ func (r *hostRoom) read(free []float64, links []pathmap.LinkID, some []uint64) {
 // has nothing left.
 func (o *Ordered) fillPorts(d *demand) {
 	b, tags, up, words := d.b, o.topologyContext.tags(d.c), o.room.up, d.b.words
-	for w, dsts := range b.open {
-		for word := dsts & o.room.down[w]; word != 0; word &= word - 1 {
+	before := 0 // runs of destinations in earlier words
+	for w, dsts := range b.dsts {
+		for word := b.open[w] & o.room.down[w]; word != 0; word &= word - 1 {
 			dst := 64*w + bits.TrailingZeros64(word)
-			i := int(b.runOf[dst])
+			i := before + bits.OnesCount64(dsts&(word&-word-1))
 			for k, live := range b.live[i*words : (i+1)*words] {
 				if live&up[k] != 0 {
 					o.fillPort(d, tags, i, dst)
@@ -125,6 +126,7 @@ func (o *Ordered) fillPorts(d *demand) {
 				}
 			}
 		}
+		before += bits.OnesCount64(dsts)
 	}
 }
 

@@ -23,8 +23,7 @@ type coflowRows struct {
 	dsts    []uint64 // destinations, as a set of hosts; nil where src is not all hosts
 	from    []uint64 // sources, likewise
 	open    []uint64 // destinations of rows that have not ended, likewise
-	runOf   []int32  // by host: its run, where it is a destination
-	sending []int32  // by host: rows from there that have not ended
+	sending []int32  // by host: rows from there that have not ended; nil where rows are few
 	words   int      // of a bit set
 	has     []uint64 // by run: sources that the run ever had
 	live    []uint64 // by run: sources whose row has not ended
@@ -56,6 +55,9 @@ type books struct {
 	coflowindex.Index[*coflowRows]
 	all []southbound.HostID // every host, where they are few
 }
+
+// fewRows is up to how many rows a coflow is not worth a table of hosts.
+const fewRows = 64
 
 // fewSources is up to how many hosts sets are of hosts.
 const fewSources = 512
@@ -149,10 +151,12 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 		row += int32(bits.OnesCount64(b.has[at]))
 	}
 	if all != nil {
-		b.dsts, b.from, b.runOf = make([]uint64, b.words), make([]uint64, b.words), make([]int32, len(all))
-		b.sending = make([]int32, len(all))
-		for _, h := range c.Src {
-			b.sending[h]++
+		b.dsts, b.from = make([]uint64, b.words), make([]uint64, b.words)
+		if b.rows >= fewRows {
+			b.sending = make([]int32, len(all))
+			for _, h := range c.Src {
+				b.sending[h]++
+			}
 		}
 		for at := range b.has {
 			b.from[at%b.words] |= b.has[at]
@@ -160,7 +164,6 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 		for i := range b.runs {
 			h := b.runs[i].dst
 			b.dsts[h/64] |= 1 << (h % 64)
-			b.runOf[h] = int32(i)
 		}
 		b.open = slices.Clone(b.dsts)
 	}

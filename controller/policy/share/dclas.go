@@ -30,8 +30,8 @@ const (
 type DCLAS struct {
 	Ordered
 
-	// What the last decision spread, in its order, where only the links of hosts bind, and which of them had
-	// something left then. The first of these that stand as they did get the same again.
+	// What the last decision spread, in its order, where only the links of hosts bind. The first of these that
+	// stand as they did get the same again.
 	before  []spreadBefore
 	surveys uint64 // of the topology context
 }
