@@ -15,6 +15,7 @@ import (
 // rounding are those of individual rates, to the last place.
 type backfilled struct {
 	*state
+	few     int32             // coflows of fewer rows have individual rates
 	off     bool              // such host flows have individual rates; tests set it
 	list    []*backfilledRows // with rows
 	out, in []float64         // by host: what rows request of its links, bits a second
@@ -59,7 +60,7 @@ func (r *backfilledRow) leftAt(now time.Duration) float64 {
 
 // suits reports whether a host flow of a paced coflow can be here.
 func (bf *backfilled) suits(co *coflow, r *route) bool {
-	if bf.off || !bf.flat || co.scattered || co.caps != nil || len(bf.up) > denseHosts {
+	if bf.off || !bf.flat || co.rows < bf.few || co.scattered || co.caps != nil || len(bf.up) > denseHosts {
 		return false
 	}
 	over := bf.tight(r)

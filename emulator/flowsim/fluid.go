@@ -55,8 +55,8 @@ func newFluid(clock *des.Clock[event], hosts int, links []pathmap.Link, perBit f
 		routeTable: routeTable{find: find, byPair: newRouteIndex(hosts)},
 		linkTable:  newLinkTable(links)}}
 	f.classes.state, f.paces.state, f.individual.state = &f.state, &f.state, &f.state
-	f.rankedDemand.perBit = perBit
-	f.spreads.state, f.spreads.few, f.backfilled.state = &f.state, fewRows, &f.state
+	f.spreads.state, f.spreads.few = &f.state, fewRows
+	f.backfilled.state, f.backfilled.few, f.rankedDemand.perBit = &f.state, fewRows, perBit
 	f.levels.classes, f.classes.byPriority = &f.classes, map[[2]int32]int32{}
 	return f
 }

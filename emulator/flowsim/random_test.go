@@ -177,7 +177,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 	s = simulate(t, fabric(t, sc.spec), Options{NoHeaders: true})
 	wire(t, s)
 	if sc.fewRows > 0 {
-		s.fluid.spreads.few = sc.fewRows
+		s.fluid.spreads.few, s.fluid.backfilled.few = sc.fewRows, sc.fewRows
 	}
 	s.fluid.backfilled.off = sc.oneByOne
 	if !sc.backup {

@@ -45,7 +45,7 @@ func (f *fluid) grant() bool {
 		f.paces.loads(&f.coflows[i])
 	}
 	f.spreads.grant()
-	if len(f.classes.busy)+len(f.individual.rows)+len(f.spreads.list) == 0 && f.flat && len(f.capacity) <= fewLinks {
+	if len(f.classes.busy)+len(f.spreads.list) == 0 && f.flat && !f.capped() && len(f.capacity) <= fewLinks {
 		if !f.hostsCarry() {
 			return false
 		}
@@ -75,12 +75,15 @@ func (f *fluid) grant() bool {
 func (f *fluid) hostsCarry() bool {
 	f.paces.refresh()
 	paced, capacity, out, in := f.paces.asked, f.capacity, f.backfilled.out, f.backfilled.in
-	carry := true
+	carry, apart := true, f.individual.asked.Of()
 	for h, up := range f.up {
 		down := pathmap.Reverse(up)
 		toNet, toHost := paced[up], paced[down]
 		if len(out) > 0 {
 			toNet, toHost = toNet+out[h], toHost+in[h]
+		}
+		if len(apart) > 0 {
+			toNet, toHost = toNet+apart[up], toHost+apart[down]
 		}
 		if toNet > capacity[up]*(1+slack) || toHost > capacity[down]*(1+slack) {
 			carry = false
