@@ -26,6 +26,8 @@ type fluid struct {
 	ranked       bool // hosts share by themselves, and some coflow has a priority
 	rankedDemand rankedShares
 
+	severed bool // some route has led nowhere in this run
+
 	epoch  uint64 // counts calls of setRates
 	checks uint64 // counts checks of rates
 	tmp    scratch
