@@ -12,7 +12,12 @@ func (f *fluid) account(b int32) {
 	if bu.class == gone || bu.class == onHold {
 		return // all that it has received is there
 	}
-	if received := bu.size - ceil(f.leftOf(b)); received > bu.counted {
+	f.count(bu, f.leftOf(b))
+}
+
+// count counts all but what a host flow has left as received on its route.
+func (f *fluid) count(bu *hostFlow, left float64) {
+	if received := bu.size - ceil(left); received > bu.counted {
 		f.routes[bu.route].unposted += received - bu.counted
 		bu.counted = received
 	}
@@ -61,8 +66,13 @@ func (f *fluid) accountApart() {
 func (f *fluid) postAll() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
+		factor := co.factorAt(f.clock.Now())
 		for b := co.first; b < co.end; b++ {
-			f.account(b)
+			if bu := &f.hostFlows[b]; bu.class == onPace { // most rows, and they have one factor
+				f.count(bu, f.parts[b]*factor)
+			} else {
+				f.account(b)
+			}
 		}
 	}
 	if len(f.active) > len(f.routes)/8 { // then all are read faster, in their order
