@@ -180,9 +180,10 @@ func (ps *paces) refresh() {
 		if co.on == 0 {
 			continue
 		}
-		slope := co.slope(ps.clock.Now()) / ps.perBit
-		for _, u := range co.Load {
-			ps.asked[u.Link] += u.Base * slope
+		if slope := co.slope(ps.clock.Now()) / ps.perBit; slope > 0 {
+			for _, u := range co.Load {
+				ps.asked[u.Link] += u.Base * slope
+			}
 		}
 	}
 }
