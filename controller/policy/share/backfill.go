@@ -114,11 +114,18 @@ func (r *hostRoom) read(free []float64, links []pathmap.LinkID, some []uint64) {
 // has nothing left.
 func (o *Ordered) fillPorts(d *demand) {
 	b, tags, up, words := d.b, o.topologyContext.tags(d.c), o.room.up, d.b.words
-	before := 0 // runs of destinations in earlier words
-	for w, dsts := range b.dsts {
-		for word := b.open[w] & o.room.down[w]; word != 0; word &= word - 1 {
+	for w, open := range b.open {
+		word := open & o.room.down[w]
+		if word == 0 {
+			continue
+		}
+		before := 0 // runs of destinations in earlier words
+		for _, dsts := range b.dsts[:w] {
+			before += bits.OnesCount64(dsts)
+		}
+		for ; word != 0; word &= word - 1 {
 			dst := 64*w + bits.TrailingZeros64(word)
-			i := before + bits.OnesCount64(dsts&(word&-word-1))
+			i := before + bits.OnesCount64(b.dsts[w]&(word&-word-1))
 			for k, live := range b.live[i*words : (i+1)*words] {
 				if live&up[k] != 0 {
 					o.fillPort(d, tags, i, dst)
@@ -126,7 +133,6 @@ func (o *Ordered) fillPorts(d *demand) {
 				}
 			}
 		}
-		before += bits.OnesCount64(dsts)
 	}
 }
 

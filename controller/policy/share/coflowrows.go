@@ -151,7 +151,9 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 		row += int32(bits.OnesCount64(b.has[at]))
 	}
 	if all != nil {
-		b.dsts, b.from = make([]uint64, b.words), make([]uint64, b.words)
+		n := b.words
+		sets := make([]uint64, 3*n) // together, so that small ones share a cache line
+		b.open, b.dsts, b.from = sets[:n:n], sets[n:2*n:2*n], sets[2*n:]
 		if b.rows >= fewRows {
 			b.sending = make([]int32, len(all))
 			for _, h := range c.Src {
@@ -165,7 +167,7 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 			h := b.runs[i].dst
 			b.dsts[h/64] |= 1 << (h % 64)
 		}
-		b.open = slices.Clone(b.dsts)
+		copy(b.open, b.dsts)
 	}
 	b.live = slices.Clone(b.has)
 	b.left = b.wide
