@@ -11,7 +11,7 @@ import (
 type peak struct {
 	bytes float64 // payload, at instant seen; 0: it has never been added up
 	seen  time.Duration
-	known bool          // since then no row has got another route or regime, and none was taken out but those that have ended
+	known bool          // since then no row has got another route or regime, or was taken out, unless it has ended
 	asked time.Duration // when bounds were last asked for
 }
 
