@@ -185,10 +185,15 @@ func (b *bench) passes(ctx context.Context, x southbound.CrossConnect) error {
 		return b.carries(x.In, x.Out)
 	}
 	w, err := b.lab.Probes.Watch(x.In, loadEvery, probeTail, func() error { return nil })
-	if err == nil && len(w.Arrived[x.Out]) > 0 {
-		err = fmt.Errorf("traffic: %d→%d is not back, and packets pass", x.In, x.Out)
+	switch {
+	case err != nil:
+		return err
+	case len(w.Sent) == 0:
+		return errBusy
+	case len(w.Arrived[x.Out]) > 0:
+		return fmt.Errorf("traffic: %d→%d is not back, and packets pass", x.In, x.Out)
 	}
-	return err
+	return nil
 }
 
 func sonicReset(ctx context.Context, b *bench, p gnmi.SONiCOCS) error {

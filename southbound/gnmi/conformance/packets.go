@@ -84,10 +84,18 @@ func (b *bench) carries(in, out southbound.Port) error {
 	if err != nil {
 		return err
 	}
-	if lost := w.Lost(out); lost == len(w.Sent) {
+	return carried(w, in, out, b.lab.Probes.Ports())
+}
+
+// carried is what frames say that entered a port and should have left another.
+func carried(w *frameprobe.Watched, in, out southbound.Port, ports []southbound.Port) error {
+	switch lost := w.Lost(out); {
+	case len(w.Sent) == 0: // the machine kept the sender from its processor for all of the time
+		return errBusy
+	case lost == len(w.Sent):
 		return fmt.Errorf("traffic: nothing of what enters port %d leaves port %d", in, out)
 	}
-	for _, p := range b.lab.Probes.Ports() {
+	for _, p := range ports {
 		if n := len(w.Arrived[p]); p != out && n > 0 {
 			return fmt.Errorf("traffic: %d of %d frames that enter port %d leave port %d", n, len(w.Sent), in, p)
 		}
