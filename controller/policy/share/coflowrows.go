@@ -151,28 +151,33 @@ func newCoflowRows(c *controller.CoflowView, all []southbound.HostID) *coflowRow
 		row += int32(bits.OnesCount64(b.has[at]))
 	}
 	if all != nil {
-		n := b.words
-		sets := make([]uint64, 3*n) // together, so that small ones share a cache line
-		b.open, b.dsts, b.from = sets[:n:n], sets[n:2*n:2*n], sets[2*n:]
-		if b.rows >= fewRows {
-			b.sending = make([]int32, len(all))
-			for _, h := range c.Src {
-				b.sending[h]++
-			}
-		}
-		for at := range b.has {
-			b.from[at%b.words] |= b.has[at]
-		}
-		for i := range b.runs {
-			h := b.runs[i].dst
-			b.dsts[h/64] |= 1 << (h % 64)
-		}
-		copy(b.open, b.dsts)
+		b.setHosts(c)
 	}
 	b.live = slices.Clone(b.has)
 	b.left = b.wide
 	b.ranks = measure(c, b)
 	return b
+}
+
+// setHosts fills the sets of hosts that send and receive, of a coflow whose sources are numbered as all hosts are.
+func (b *coflowRows) setHosts(c *controller.CoflowView) {
+	n := b.words
+	sets := make([]uint64, 3*n) // together, so that small ones share a cache line
+	b.open, b.dsts, b.from = sets[:n:n], sets[n:2*n:2*n], sets[2*n:]
+	if b.rows >= fewRows {
+		b.sending = make([]int32, len(b.src))
+		for _, h := range c.Src {
+			b.sending[h]++
+		}
+	}
+	for at := range b.has {
+		b.from[at%b.words] |= b.has[at]
+	}
+	for i := range b.runs {
+		h := b.runs[i].dst
+		b.dsts[h/64] |= 1 << (h % 64)
+	}
+	copy(b.open, b.dsts)
 }
 
 // check reads every row unless the view has the number of rows left and it equals its own.
