@@ -40,13 +40,20 @@ type Levels struct {
 
 	asks    asks
 	epoch   uint32
-	heap    heap[int64] // links whose level may be another, by where that may begin
+	heap    heap[int64] // links whose level may be another, by where that may begin; from the ground up, all
 	rows    []sharer    // of the link that is being filled
 	reached []int32     // links whose level this solution has changed, some of them back
 	felt    []int32     // classes whose bottleneck this solution has changed, likewise
 	moves   []move
 	changed []pathmap.LinkID
 	work    int64
+
+	necks  []int32  // by class: its bottleneck, none where it has no rate yet
+	filled []uint32 // by class: the last solution from the ground up that gave it a rate
+	water  []water  // by link, in such a solution
+	seats  int64    // of classes on links
+	skip   int      // how many solutions to come are from the ground up
+	vain   int      // how many were to be, after the last that was to follow changes
 }
 
 // levelLink is what few looks at a link need.
@@ -164,10 +171,10 @@ func (s *Levels) Neck(class int32) int32 {
 	if int(class) < len(s.gone) {
 		return s.gone[class].neck
 	}
-	if int(class) >= len(s.classes) {
+	if int(class) >= len(s.necks) {
 		return none
 	}
-	return s.classes[class].neck
+	return s.necks[class]
 }
 
 // Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck
@@ -189,7 +196,25 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.attachAll(moved)
-	for len(s.heap.items) > 0 {
+	if s.skip > 0 {
+		s.skip--
+		s.refill()
+	} else {
+		s.follow()
+	}
+	s.report(moved)
+	return s.changed
+}
+
+// follow finds the levels that change, one from the other, as long as that is less work than to find all.
+func (s *Levels) follow() {
+	for before := s.work; len(s.heap.items) > 0; {
+		if !s.worth(s.work - before) {
+			s.vain = min(2*s.vain+1, maxVain)
+			s.skip = s.vain
+			s.refill()
+			return
+		}
 		l := s.heap.items[0].id
 		s.heap.pop()
 		s.inHeap[l] = false
@@ -197,8 +222,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 			s.relevel(l, now)
 		}
 	}
-	s.report(moved)
-	return s.changed
+	s.vain = 0
 }
 
 // mark is a level and the link that has it. The water meets the lower one first.
@@ -411,7 +435,7 @@ func (s *Levels) report(moved func(class, from, to int32)) {
 	for _, i := range s.felt {
 		c := &s.classes[i]
 		to, at := s.least(c)
-		if to.link != c.neck {
+		if to.link != s.necks[i] {
 			s.moves = append(s.moves, move{to, at, i})
 		}
 	}
@@ -420,8 +444,7 @@ func (s *Levels) report(moved func(class, from, to int32)) {
 		return cmp.Or(cmp.Compare(a.to.level, b.to.level), cmp.Compare(a.to.link, b.to.link), cmp.Compare(a.at, b.at))
 	})
 	for _, m := range s.moves {
-		c := &s.classes[m.class]
-		moved(m.class, c.neck, m.to.link)
-		c.neck = m.to.link
+		moved(m.class, s.necks[m.class], m.to.link)
+		s.necks[m.class] = m.to.link
 	}
 }

@@ -20,7 +20,6 @@ type levelClass struct {
 	few   [6]place // its links, then none; if there are more, these are not used
 	more  []place
 	flows int32
-	neck  int32  // its bottleneck, none where it has no rate yet
 	epoch uint32 // the last solution that changed it
 }
 
@@ -62,7 +61,8 @@ func (s *Levels) attachAll(moved func(class, from, to int32)) {
 	for i := range s.asks.all {
 		k := &s.asks.all[i]
 		for len(s.classes) <= int(k.class) {
-			s.classes = append(s.classes, levelClass{few: nowhere, neck: none})
+			s.classes = append(s.classes, levelClass{few: nowhere})
+			s.necks, s.filled = append(s.necks, none), append(s.filled, 0)
 		}
 		s.asks.seen += s.classes[k.class].flows // so that cache misses overlap
 	}
@@ -176,10 +176,11 @@ func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 		}
 		s.on[p.link] = on[:last]
 	}
+	s.seats -= int64(len(c.places()))
 	c.flows = 0
-	if c.neck != none {
-		moved(i, c.neck, none)
-		c.neck = none
+	if s.necks[i] != none {
+		moved(i, s.necks[i], none)
+		s.necks[i] = none
 	}
 }
 
@@ -200,6 +201,7 @@ func (s *Levels) attach(i, flows int32) {
 	places := c.places()
 	if c.flows == 0 {
 		s.feel(i)
+		s.seats += int64(len(places))
 		for k := range places {
 			p := &places[k]
 			p.at = int32(len(s.on[p.link]))
