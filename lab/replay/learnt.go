@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"lightloom/controller/policy"
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 	"lightloom/southbound/durable"
@@ -14,10 +15,11 @@ import (
 
 // pace is how long one row took on the simulator of this machine.
 type pace struct {
-	Policy    string  `json:"policy"`
-	Fabric    string  `json:"fabric"`
-	HostFlows int     `json:"host_flows"`
-	Seconds   float64 `json:"seconds"`
+	Policy    string          `json:"policy"`
+	Fabric    string          `json:"fabric"`
+	Redecide  policy.Redecide `json:"redecide,omitempty"` // at every flow takes ten times as long as at coflows
+	HostFlows int             `json:"host_flows"`
+	Seconds   float64         `json:"seconds"`
 }
 
 // pacesKept bounds what is remembered.
@@ -30,15 +32,16 @@ const growth = 1.3
 // mostScaled is the factor of host flows beyond which a pace says nothing.
 const mostScaled = 4
 
-// estimate returns how long a row will take by the nearest that was seen on the same fabric, the last
-// among equals.
-func estimate(seen []pace, policy, fabric string, hostFlows int) (time.Duration, bool) {
+// estimate returns how long a row, whose seconds are not known, will take by the nearest that was seen on the same
+// fabric, the last among equals.
+func estimate(seen []pace, row pace) (time.Duration, bool) {
 	best, found := math.Inf(1), time.Duration(0)
 	for _, p := range seen {
-		if p.Policy != policy || p.Fabric != fabric || p.HostFlows <= 0 || hostFlows <= 0 {
+		if p.Policy != row.Policy || p.Fabric != row.Fabric || p.Redecide != row.Redecide || p.HostFlows <= 0 ||
+			row.HostFlows <= 0 {
 			continue
 		}
-		ratio := float64(hostFlows) / float64(p.HostFlows)
+		ratio := float64(row.HostFlows) / float64(p.HostFlows)
 		if far := math.Abs(math.Log(ratio)); far <= best && far <= math.Log(mostScaled) {
 			best, found = far, time.Duration(p.Seconds*math.Pow(ratio, growth)*float64(time.Second))
 		}
@@ -61,7 +64,9 @@ func (s *runner) learn(file string, runs []report.PolicyRun) {
 	for _, r := range runs {
 		for i := range s.Rows {
 			if s.Rows[i].Name == r.Name && r.Error == "" && r.Wall > 0 {
-				all = append(all, pace{r.Name, s.Rows[i].Spec.String(), s.hostFlows(), r.Wall})
+				row := s.pace(&s.Rows[i])
+				row.Seconds = r.Wall
+				all = append(all, row)
 			}
 		}
 	}
@@ -70,6 +75,11 @@ func (s *runner) learn(file string, runs []report.PolicyRun) {
 	if err == nil && os.MkdirAll(filepath.Dir(file), 0o755) == nil {
 		_ = durable.Replace(file, b, false)
 	}
+}
+
+// pace returns what tells how long a row takes, without that.
+func (s *runner) pace(r *scenario.Row) pace {
+	return pace{Policy: r.Name, Fabric: r.Spec.String(), Redecide: s.Options.Rules.Redecide, HostFlows: s.hostFlows()}
 }
 
 // pacesFile is beside what doctor --calibrate keeps.

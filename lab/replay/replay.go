@@ -277,9 +277,9 @@ func (s *runner) bar() *progressbar.ProgressBar {
 // one of them.
 func (s *runner) predict(ctx context.Context) (sum time.Duration, known bool, err error) {
 	seen := paces(pacesFile())
-	for _, r := range s.Rows {
+	for i, r := range s.Rows {
 		if s.Options.On == scenario.OnFlowsim {
-			one, ok := estimate(seen, r.Name, r.Spec.String(), s.hostFlows())
+			one, ok := estimate(seen, s.pace(&s.Rows[i]))
 			if !ok {
 				return 0, false, nil
 			}
