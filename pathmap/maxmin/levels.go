@@ -52,8 +52,8 @@ type Levels struct {
 	filled []uint32 // by class: the last solution from the ground up that gave it a rate
 	water  []water  // by link, in such a solution
 	seats  int64    // of classes on links
-	skip   int      // how many solutions to come are from the ground up
-	vain   int      // how many were to be, after the last that was to follow changes
+	skip   int      // how many solutions to come are from the ground up, without trying to follow changes
+	vain   int      // what skip was set to by the last that tried, 0 if it followed them to the end
 }
 
 // levelLink is what few looks at a link need.
@@ -196,7 +196,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.attachAll(moved)
-	if s.skip > 0 {
+	if s.skip > 0 && len(s.heap.items) > 0 {
 		s.skip--
 		s.refill()
 	} else {
