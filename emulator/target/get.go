@@ -106,7 +106,16 @@ func (t *Target) getPath(p schema.Path, req *gpb.GetRequest,
 	keep func(*schema.Node) bool) (out []*gpb.Update,
 	err error) {
 	depth := depthOf(req.GetExtension())
+	whole := depth == 0 && req.GetEncoding() != gpb.Encoding_PROTO && !t.tree.model.Tables()
 	for _, f := range t.tree.find(p) {
+		if whole {
+			u, err := t.whole(f, keep, req.GetEncoding())
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, u...)
+			continue
+		}
 		leaves := shallow(f.leaves(nil, keep), len(f.path), depth)
 		if len(leaves) == 0 {
 			continue
@@ -118,6 +127,15 @@ func (t *Target) getPath(p schema.Path, req *gpb.GetRequest,
 		out = append(out, us...)
 	}
 	return out, nil
+}
+
+// whole writes what was found as one JSON value, which encode would make of all its leaves; nothing where it has none.
+func (t *Target) whole(f found, keep func(*schema.Node) bool, enc gpb.Encoding) ([]*gpb.Update, error) {
+	b, any, err := f.appendJSON(make([]byte, 0, 256), keep)
+	if err != nil || !any {
+		return nil, err
+	}
+	return []*gpb.Update{{Path: t.tree.model.Proto(f.path), Val: schema.JSONText(b, enc)}}, nil
 }
 
 // encode writes a node as one JSON value, or leaf by leaf for PROTO.

@@ -13,7 +13,7 @@ import (
 // change of a leaf is kept until it is committed, reported or undone.
 type tree struct {
 	model *schema.Model
-	root  *node
+	root  *listEntry
 	edits []edit
 	full  bool // an entry was put where maxEntries are
 
@@ -21,15 +21,27 @@ type tree struct {
 	heard   []lldp.Heard // what neighbors put last
 }
 
-// maxEntries bounds what one node can have below it after a Set, as each new entry moves those behind it. A switch with
-// a rule for each of 128 racks and 64 tags has an eighth of that.
+// maxEntries bounds what one list can have after a Set, as each new entry moves those behind it. A switch with a rule
+// for each of 128 racks and 64 tags has an eighth of that.
 const maxEntries = 1 << 16
 
-type node struct {
+// listEntry is the root, or one entry of a list. Containers are not kept: what is in them stands in the entry around them,
+// by its steps from there, since a switch of a large fabric has tens of thousands of leaves.
+type listEntry struct {
 	elem   schema.Elem
 	schema *schema.Node
-	kids   []*node      // by name, then by keys, numbers by size
-	value  schema.Value // of a leaf
+	leaves []leaf // by steps
+	lists  []list // likewise
+}
+
+type leaf struct {
+	schema *schema.Node
+	value  schema.Value
+}
+
+type list struct {
+	schema  *schema.Node
+	entries []*listEntry // by keys, numbers by size
 }
 
 // edit is one change of a leaf; nil stands for its absence.
@@ -40,7 +52,7 @@ type edit struct {
 }
 
 func newTree(m *schema.Model) *tree {
-	return &tree{model: m, root: &node{schema: m.Root}}
+	return &tree{model: m, root: &listEntry{schema: m.Root}}
 }
 
 // put sets a leaf, or removes it where v is nil. The path is of the model, with all its keys.
@@ -50,41 +62,148 @@ func (t *tree) put(p schema.Path, v schema.Value) {
 	}
 }
 
-// swap sets the leaf below n and returns what it held and its schema. Nodes that are left empty go.
-func (t *tree) swap(n *node, rest schema.Path, v schema.Value) (schema.Value, *schema.Node) {
-	if len(rest) == 0 {
-		old := n.value
-		n.value = v
-		return old, n.schema
+// swap sets the leaf below e and returns what it held and its schema. Entries and lists that are left empty go.
+func (t *tree) swap(e *listEntry, rest schema.Path, v schema.Value) (schema.Value, *schema.Node) {
+	n := toKeys(rest)
+	if n == 0 {
+		return e.swap(rest, v)
 	}
-	i, ok := n.search(rest[0])
+	i, ok := e.searchList(rest[:n])
 	if !ok {
-		s := n.schema.Kid(rest[0].Name)
 		if v == nil {
-			return nil, s
+			return nil, nil
 		}
-		t.full = t.full || len(n.kids) >= maxEntries
-		n.kids = slices.Insert(n.kids, i, &node{elem: rest[0], schema: s})
+		e.lists = slices.Insert(e.lists, i, list{schema: e.below(rest[:n])})
 	}
-	kid := n.kids[i]
-	old, s := t.swap(kid, rest[1:], v)
-	if kid.value == nil && len(kid.kids) == 0 {
-		n.kids = slices.Delete(n.kids, i, i+1)
+	l := &e.lists[i]
+	k, ok := l.search(rest[n-1])
+	if !ok {
+		if v == nil {
+			return nil, nil
+		}
+		t.full = t.full || len(l.entries) >= maxEntries
+		l.entries = slices.Insert(l.entries, k, newEntry(l.schema, rest[n-1]))
+	}
+	x := l.entries[k]
+	old, s := t.swap(x, rest[n:], v)
+	if len(x.leaves)+len(x.lists) == 0 {
+		if l.entries = slices.Delete(l.entries, k, k+1); len(l.entries) == 0 {
+			e.lists = slices.Delete(e.lists, i, i+1)
+		}
 	}
 	return old, s
 }
 
-// search returns the place of an element among the kids, and whether it is there.
-func (n *node) search(e schema.Elem) (int, bool) {
-	return slices.BinarySearchFunc(n.kids, e, func(k *node, e schema.Elem) int { return compareElems(k.elem, e) })
+// toKeys returns how many elements there are up to the first that has keys, and with it; 0 if none has.
+func toKeys(p schema.Path) int {
+	return 1 + slices.IndexFunc(p, func(e schema.Elem) bool { return len(e.Keys) > 0 })
 }
 
-// kid returns the node of an element, or nil.
-func (n *node) kid(e schema.Elem) *node {
-	if i, ok := n.search(e); ok {
-		return n.kids[i]
+// ofRule is how many leaves a rule has, configuration and state: most entries are rules.
+const ofRule = 10
+
+// newEntry makes an entry that shares the model's texts, and keeps nothing else of a request alive.
+func newEntry(s *schema.Node, e schema.Elem) *listEntry {
+	own := schema.Elem{Name: s.Name, Keys: slices.Clone(e.Keys)}
+	for i := range own.Keys {
+		if i < len(s.Keys) && s.Keys[i] == own.Keys[i].Name {
+			own.Keys[i].Name = s.Keys[i]
+		}
 	}
-	return nil
+	return &listEntry{elem: own, schema: s, leaves: make([]leaf, 0, ofRule)}
+}
+
+// swap sets a leaf of the entry itself.
+func (e *listEntry) swap(steps schema.Path, v schema.Value) (old schema.Value, s *schema.Node) {
+	i, ok := e.search(steps)
+	switch {
+	case !ok && v == nil:
+		return nil, nil
+	case !ok:
+		s = e.below(steps)
+		e.leaves = slices.Insert(e.leaves, i, leaf{named(s, steps), v})
+		return nil, s
+	}
+	old, s = e.leaves[i].value, e.leaves[i].schema
+	if e.schema.Table {
+		s = e.below(steps)
+	}
+	if v == nil {
+		e.leaves = slices.Delete(e.leaves, i, i+1)
+	} else {
+		e.leaves[i].value = v
+	}
+	return old, s
+}
+
+// named returns the schema of a leaf with its own name and steps, where it is that of any field of a table.
+func named(s *schema.Node, steps schema.Path) *schema.Node {
+	if name := steps[len(steps)-1].Name; s.Name != name {
+		c := *s
+		c.Name, c.Steps = name, slices.Clone(steps)
+		return &c
+	}
+	return s
+}
+
+// below returns the schema of what is so many steps below the entry.
+func (e *listEntry) below(steps schema.Path) *schema.Node {
+	n := e.schema
+	for i := 0; i < len(steps) && n != nil; i++ {
+		n = n.Kid(steps[i].Name)
+	}
+	return n
+}
+
+// search returns the place of a leaf, and whether it is there.
+func (e *listEntry) search(steps schema.Path) (int, bool) {
+	return slices.BinarySearchFunc(e.leaves, steps, func(l leaf, p schema.Path) int {
+		return compareSteps(l.schema.Steps, p)
+	})
+}
+
+func (e *listEntry) searchList(steps schema.Path) (int, bool) {
+	return slices.BinarySearchFunc(e.lists, steps, func(l list, p schema.Path) int {
+		return compareSteps(l.schema.Steps, p)
+	})
+}
+
+func (l *list) search(e schema.Elem) (int, bool) {
+	if n := len(l.entries); n > 0 && compareElems(l.entries[n-1].elem, e) < 0 {
+		return n, false // entries come in their order, mostly
+	}
+	return slices.BinarySearchFunc(l.entries, e, func(x *listEntry, e schema.Elem) int { return compareElems(x.elem, e) })
+}
+
+// compareSteps orders steps by their names, one after the other.
+func compareSteps(a, b schema.Path) int {
+	for i := range min(len(a), len(b)) {
+		if c := strings.Compare(a[i].Name, b[i].Name); c != 0 {
+			return c
+		}
+	}
+	return len(a) - len(b)
+}
+
+// at returns the leaves and lists of the entry that are at or below some steps.
+func (e *listEntry) at(steps schema.Path) ([]leaf, []list) {
+	if len(steps) == 0 {
+		return e.leaves, e.lists
+	}
+	within := func(n *schema.Node) bool {
+		return len(n.Steps) >= len(steps) && compareSteps(n.Steps[:len(steps)], steps) == 0
+	}
+	i, _ := e.search(steps)
+	k := i
+	for k < len(e.leaves) && within(e.leaves[k].schema) {
+		k++
+	}
+	m, _ := e.searchList(steps)
+	n := m
+	for n < len(e.lists) && within(e.lists[n].schema) {
+		n++
+	}
+	return e.leaves[i:k], e.lists[m:n]
 }
 
 // undo takes back every edit since the last take.
@@ -151,78 +270,109 @@ func withoutNothing(edits []edit) []edit {
 	return slices.DeleteFunc(edits, func(e edit) bool { return schema.Equal(e.old, e.new) })
 }
 
+// around returns the innermost entry that a path leads through, and the steps from there; nil if there is none.
+func (t *tree) around(p schema.Path) (*listEntry, schema.Path) {
+	e := t.root
+	for n := toKeys(p); n > 0; n = toKeys(p) {
+		i, ok := e.searchList(p[:n])
+		if !ok {
+			return nil, nil
+		}
+		k, ok := e.lists[i].search(p[n-1])
+		if !ok {
+			return nil, nil
+		}
+		e, p = e.lists[i].entries[k], p[n:]
+	}
+	return e, p
+}
+
 // get returns the value of a leaf, or nil.
 func (t *tree) get(p schema.Path) schema.Value {
-	n := t.root
-	for _, e := range p {
-		if n = n.kid(e); n == nil {
-			return nil
+	if e, steps := t.around(p); e != nil {
+		if i, ok := e.search(steps); ok {
+			return e.leaves[i].value
 		}
 	}
-	return n.value
+	return nil
 }
 
 // exists reports whether a path holds anything.
 func (t *tree) exists(p schema.Path) bool {
-	n := t.root
-	for _, e := range p {
-		if n = n.kid(e); n == nil {
-			return false
-		}
-	}
-	return true
+	e, steps := t.around(p)
+	return e != nil && e.has(steps)
+}
+
+// has reports whether there is anything at or below some steps.
+func (e *listEntry) has(steps schema.Path) bool {
+	leaves, lists := e.at(steps)
+	return len(leaves)+len(lists) > 0
 }
 
 // configured reports whether there is any configuration at or below a path.
 func (t *tree) configured(p schema.Path) bool {
-	n := t.root
-	for _, e := range p {
-		if n = n.kid(e); n == nil {
-			return false
-		}
-	}
-	return n.configured()
+	e, steps := t.around(p)
+	return e != nil && e.configured(steps)
 }
 
-func (n *node) configured() bool {
-	if n.schema.Leaf {
-		return n.value != nil && isConfig(n.schema)
-	}
-	for _, kid := range n.kids {
-		if kid.configured() {
-			return true
-		}
-	}
-	return false
+func (e *listEntry) configured(steps schema.Path) bool {
+	leaves, lists := e.at(steps)
+	return slices.ContainsFunc(leaves, func(l leaf) bool { return isConfig(l.schema) }) ||
+		slices.ContainsFunc(lists, func(l list) bool {
+			return slices.ContainsFunc(l.entries, func(x *listEntry) bool { return x.configured(nil) })
+		})
 }
 
-// found is a node with its path.
+// found is what a path leads to: an entry, or what is some steps below one.
 type found struct {
-	path schema.Path
-	node *node
+	path   schema.Path
+	schema *schema.Node
+	entry  *listEntry
+	steps  schema.Path
 }
 
-// find returns the nodes that a pattern names, in the order of the tree.
+// find returns what a pattern names, in the order of the tree.
 func (t *tree) find(pattern schema.Path) []found {
-	at := []found{{nil, t.root}}
+	at := []found{{nil, t.root.schema, t.root, nil}}
 	for _, e := range pattern {
 		var next []found
 		for _, f := range at {
-			if full(e, f.node.schema.Kid(e.Name)) {
-				if kid := f.node.kid(e); kid != nil {
-					next = append(next, found{join(f.path, kid.elem), kid})
-				}
-				continue
-			}
-			for _, kid := range f.node.kids {
-				if (schema.Path{e}).Overlaps(schema.Path{kid.elem}) {
-					next = append(next, found{join(f.path, kid.elem), kid})
-				}
-			}
+			next = f.appendKids(next, e)
 		}
 		at = next
 	}
 	return at
+}
+
+// appendKids appends what one more element of a pattern names.
+func (f found) appendKids(out []found, e schema.Elem) []found {
+	s, steps := f.schema.Kid(e.Name), f.steps.With(e.Name)
+	switch {
+	case s == nil || len(s.Keys) == 0 && len(e.Keys) > 0:
+		return out
+	case len(s.Keys) == 0:
+		if f.entry.has(steps) {
+			out = append(out, found{join(f.path, e), s, f.entry, steps})
+		}
+		return out
+	}
+	i, ok := f.entry.searchList(steps)
+	if !ok {
+		return out
+	}
+	l := f.entry.lists[i]
+	if full(e, s) {
+		if k, ok := l.search(e); ok {
+			out = append(out, found{join(f.path, l.entries[k].elem), s, l.entries[k], nil})
+		}
+		return out
+	}
+	for _, x := range l.entries {
+		if (schema.Path{e}).Overlaps(schema.Path{x.elem}) {
+			out = append(out, found{join(f.path, x.elem), s, x, nil})
+		}
+	}
+	return out
 }
 
 // full reports whether an element names one entry.
@@ -269,21 +419,31 @@ func digits(s string) bool {
 	return s != ""
 }
 
-// leaves appends the leaves at and below a node that keep wants, in the order of the tree.
+// leaves appends the leaves at and below what was found that keep wants, in the order of the tree.
 func (f found) leaves(out []schema.Leaf, keep func(*schema.Node) bool) []schema.Leaf {
-	return f.node.leaves(out, append(make(schema.Path, 0, len(f.path)+8), f.path...), keep)
+	of := len(f.path) - len(f.steps)
+	return f.entry.appendLeaves(out, append(make(schema.Path, 0, of+8), f.path[:of]...), f.steps, keep)
 }
 
-// leaves writes paths into at, which a leaf copies.
-func (n *node) leaves(out []schema.Leaf, at schema.Path, keep func(*schema.Node) bool) []schema.Leaf {
-	if n.schema.Leaf {
-		if n.value != nil && keep(n.schema) {
-			out = append(out, schema.Leaf{Path: slices.Clone(at), Value: n.value})
+// appendLeaves appends the leaves at or below some steps. It writes behind the end of at, which leaves copy.
+func (e *listEntry) appendLeaves(out []schema.Leaf, at, steps schema.Path,
+	keep func(*schema.Node) bool) []schema.Leaf {
+	leaves, lists := e.at(steps)
+	for len(leaves)+len(lists) > 0 {
+		if len(lists) == 0 || len(leaves) > 0 &&
+			compareSteps(leaves[0].schema.Steps, lists[0].schema.Steps) < 0 {
+			if l := leaves[0]; keep(l.schema) {
+				out = append(out, schema.Leaf{Path: slices.Concat(at, l.schema.Steps), Value: l.value})
+			}
+			leaves = leaves[1:]
+			continue
 		}
-		return out
-	}
-	for _, kid := range n.kids {
-		out = kid.leaves(out, append(at, kid.elem), keep)
+		within := append(at, lists[0].schema.Steps...)
+		for _, x := range lists[0].entries {
+			within[len(within)-1] = x.elem
+			out = x.appendLeaves(out, within, nil, keep)
+		}
+		lists = lists[1:]
 	}
 	return out
 }

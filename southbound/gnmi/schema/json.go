@@ -214,6 +214,39 @@ func (r *jsonReader) digits() bool {
 	return r.at > from
 }
 
+// AppendValue appends the value of a leaf as JSON_IETF has it, which is what Nest's takes.
+func (n *Node) AppendValue(b []byte, v Value) ([]byte, error) { return n.Type.appendJSON(b, v) }
+
+// AppendKey appends the key of an entry likewise, as a number where the model has numbers.
+func (n *Node) AppendKey(b []byte, key, text string) ([]byte, error) {
+	v, err := n.keyValue(key, text)
+	if err != nil {
+		return nil, err
+	}
+	return appendJSON(b, v)
+}
+
+func (t Type) appendJSON(b []byte, v Value) (_ []byte, err error) {
+	switch x := v.(type) {
+	case uint64:
+		if t.bits == 64 {
+			return append(strconv.AppendUint(append(b, '"'), x, 10), '"'), nil
+		}
+	case []Value:
+		b = append(b, '[')
+		for i, e := range x {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			if b, err = t.of.appendJSON(b, e); err != nil {
+				return nil, err
+			}
+		}
+		return append(b, ']'), nil
+	}
+	return appendJSON(b, t.toJSON(v))
+}
+
 // appendJSON writes what Nest makes and what leaves hold. Names are sorted, so equal values have equal
 // bytes.
 func appendJSON(b []byte, v any) ([]byte, error) {

@@ -280,10 +280,15 @@ func JSON(v any, enc gpb.Encoding) (*gpb.TypedValue, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode %T: %w", v, err)
 	}
+	return JSONText(b, enc), nil
+}
+
+// JSONText is JSON for a value that is written already.
+func JSONText(b []byte, enc gpb.Encoding) *gpb.TypedValue {
 	if enc == gpb.Encoding_JSON {
-		return &gpb.TypedValue{Value: &gpb.TypedValue_JsonVal{JsonVal: b}}, nil
+		return &gpb.TypedValue{Value: &gpb.TypedValue_JsonVal{JsonVal: b}}
 	}
-	return &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: b}}, nil
+	return &gpb.TypedValue{Value: &gpb.TypedValue_JsonIetfVal{JsonIetfVal: b}}
 }
 
 // Text returns a value as it is written in a key.

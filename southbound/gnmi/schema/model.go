@@ -21,6 +21,7 @@ type Row struct {
 // Node is a container, a list or a leaf of a model.
 type Node struct {
 	Name     string
+	Steps    Path     // from the list entry that it is in, or from the root; without keys
 	Keys     []string // of a list, sorted
 	Table    bool     // a list in the form of a table, with one key
 	Kids     map[string]*Node
@@ -89,7 +90,10 @@ func newModel(name string, modules []Module, rows []Row) *Model {
 			name, keys, table := splitKeys(step)
 			kid := n.Kids[name]
 			if kid == nil {
-				kid = &Node{Name: name, Keys: keys, Table: table, Kids: map[string]*Node{}}
+				kid = &Node{Name: name, Steps: Path{{Name: name}}, Keys: keys, Table: table, Kids: map[string]*Node{}}
+				if len(n.Keys) == 0 {
+					kid.Steps = n.Steps.With(name)
+				}
 				n.Kids[name] = kid
 				n.Order = append(n.Order, name)
 			}
@@ -126,6 +130,11 @@ func splitKeys(step string) (name string, keys []string, table bool) {
 	keys = strings.Split(strings.TrimSuffix(rest, "]"), "][")
 	slices.Sort(keys)
 	return name, keys, false
+}
+
+// Tables reports whether the model has lists in the form of tables.
+func (m *Model) Tables() bool {
+	return slices.ContainsFunc(m.Rows, func(r Row) bool { return strings.Contains(r.Path, "{") })
 }
 
 // Lookup returns the node of a path. The keys it gives must be the model's; all says that all of them

@@ -194,22 +194,28 @@ func (o *object) member(n *Node, rest Path, v Value) error {
 // keys writes an entry's key leaves, as numbers where the model has numbers.
 func (o *object) keys(n *Node, e Elem) error {
 	for _, k := range n.Keys {
-		text := e.Key(k)
-		var v any = text
-		t, ok := n.keyType(k)
-		if ok && t.base == baseIdentity {
-			v = t.toJSON(text)
-		}
-		if ok && t.base == baseUint {
-			u, err := strconv.ParseUint(text, 10, t.bits)
-			if err != nil {
-				return malformed("key %q is %q: want %v", k, text, t)
-			}
-			v = t.toJSON(u)
+		v, err := n.keyValue(k, e.Key(k))
+		if err != nil {
+			return err
 		}
 		o.set(k, v)
 	}
 	return nil
+}
+
+func (n *Node) keyValue(key, text string) (any, error) {
+	t, ok := n.keyType(key)
+	switch {
+	case ok && t.base == baseIdentity:
+		return t.toJSON(text), nil
+	case ok && t.base == baseUint:
+		u, err := strconv.ParseUint(text, 10, t.bits)
+		if err != nil {
+			return nil, malformed("key %q is %q: want %v", key, text, t)
+		}
+		return t.toJSON(u), nil
+	}
+	return text, nil
 }
 
 // keyType returns the type of a key: that of the leaf it refers to, or is.
