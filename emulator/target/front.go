@@ -98,18 +98,12 @@ func path(names ...string) schema.Path { return schema.Path(nil).With(names...) 
 // checkKeyLeaves finds list entries, among those a request has named, whose configuration does not
 // repeat their key.
 func checkKeyLeaves(t *tree, touched []schema.Path) error {
-	seen := map[string]bool{}
 	var last schema.Path
-	var text []byte
 	for _, p := range touched {
 		for i := shared(last, p); i < len(p); i++ { // what it shares with the one before has been checked
 			if len(p[i].Keys) == 0 {
 				continue
 			}
-			if text = p[:i+1].AppendText(text[:0]); seen[string(text)] {
-				continue
-			}
-			seen[string(text)] = true
 			if err := checkEntry(t, p[:i+1]); err != nil {
 				return err
 			}

@@ -54,7 +54,7 @@ func (f *opticalFront) plan(t *tree, touched []schema.Path) (*southbound.Change,
 
 // showPortConfig repeats what ports were configured with in their state.
 func showPortConfig(t *tree) {
-	for _, e := range t.net() {
+	for _, e := range netEdits(t.edits) {
 		if len(e.path) == 5 && e.path[0].Name == "components" && e.path[3].Name == "config" &&
 			e.path[4].Name != "enabled" {
 			t.put(e.path[:3].With("state", e.path[4].Name), e.new)
@@ -167,7 +167,7 @@ func (f *opticalFront) checkSwitch(t *tree) error {
 		mode != f.cfg.Recovery.String() {
 		return unsupported("cold-boot-recovery %v: this switch does %v", mode, f.cfg.Recovery)
 	}
-	for _, e := range t.net() {
+	for _, e := range netEdits(t.edits) {
 		if err := f.sonic.checkPort(e); err != nil {
 			return err
 		}

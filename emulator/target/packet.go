@@ -148,10 +148,11 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 			group = name
 		}
 	}
-	if r.Src == southbound.AnyRack {
+	shown := ok && t.exists(at.With("ipv4", "state"))
+	if shown && r.Src == southbound.AnyRack {
 		t.put(at.With("ipv4", "state", "source-address"), nil)
 	}
-	if r.Tag == southbound.AnyTag {
+	if shown && r.Tag == southbound.AnyTag {
 		t.put(at.With("ipv4", "state", "dscp-set"), nil)
 	}
 	for _, l := range gnmi.RuleLeavesAt(at, seq, group, r.Match, true) {
@@ -161,7 +162,7 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 
 // mirror copies configuration that takes effect at once, all but rules, into the state beside it.
 func (f *packetFront) mirror(t *tree) {
-	for _, e := range slices.Clone(t.edits) {
+	for _, e := range t.edits { // those that it makes follow these
 		i := slices.IndexFunc(e.path, func(x schema.Elem) bool { return x.Name == "config" })
 		if i < 0 || f.base.Match(e.path) {
 			continue
@@ -303,19 +304,21 @@ func (f *packetFront) applies(t *tree) (bool, error) {
 
 // regrouped reports whether a group or next hop that stood before has changed: then any rule may have.
 func (f *packetFront) regrouped(t *tree) bool {
-	static := f.static
-	if !slices.ContainsFunc(t.edits, func(e edit) bool { return static.Match(e.path) }) {
-		return false
+	var edits []edit
+	for _, e := range t.edits {
+		if f.static.Match(e.path) {
+			edits = append(edits, e)
+		}
 	}
-	edits := t.net()
+	edits = netEdits(edits)
 	made := map[string]bool{} // entries whose name is new
 	for _, e := range edits {
-		if static.Match(e.path) && len(e.path) == 7 && e.path[5].Name == "config" && e.old == nil &&
+		if len(e.path) == 7 && e.path[5].Name == "config" && e.old == nil &&
 			e.path[6].Name == e.path[4].Keys[0].Name {
 			made[e.path[4].String()] = true
 		}
 	}
 	return slices.ContainsFunc(edits, func(e edit) bool {
-		return static.Match(e.path) && isConfig(e.node) && !made[e.path[4].String()]
+		return isConfig(e.node) && !made[e.path[4].String()]
 	})
 }

@@ -24,13 +24,20 @@ func (n *notice) size() int { return len(n.gone) + len(n.leaves) }
 
 // publish takes the edits of the tree and passes them to every subscriber of their paths. The lock is held.
 func (t *Target) publish(at time.Duration) {
-	all := t.notice(at, t.tree.take())
+	all := t.notice(at, t.tree.take(t.followed))
 	if all.size() == 0 {
 		return
 	}
 	for _, s := range t.subs {
 		s.offer(all)
 	}
+}
+
+// followed reports whether a stream may follow a part of the tree: rules change by the thousand, and hardly one does.
+func (t *Target) followed(top string) bool {
+	return slices.ContainsFunc(t.subs, func(s *subscriber) bool {
+		return slices.ContainsFunc(s.onChange, func(p schema.Path) bool { return len(p) == 0 || p[0].Name == top })
+	})
 }
 
 // notice turns edits into what changed. A list entry of which nothing is left is one deletion.

@@ -44,21 +44,28 @@ func (p *rulePlan) some(touched []schema.Path) error {
 	}
 	seen := map[string]bool{}
 	static, rules := instance().With("static"), rulesPath()
+	var last schema.Elem
 	for _, at := range touched {
-		if !rules.Match(at) || len(at) < 7 || seen[at[6].String()] {
+		if len(at) < 7 || sameStep(at[6], last) || !rules.Match(at) || seen[at[6].String()] {
 			continue
 		}
-		seen[at[6].String()] = true
-		seq, ok := gnmi.ParseSequence(at[6].Key("sequence-id"))
+		last = at[6]
+		seen[last.String()] = true
+		seq, ok := gnmi.ParseSequence(last.Key("sequence-id"))
 		if !ok {
-			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", at[6].Key("sequence-id"),
+			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", last.Key("sequence-id"),
 				schema.ErrMalformed)
 		}
 		if !p.tree.configured(at[:7]) {
 			p.gone[seq] = true
 			continue
 		}
-		add(at[:7])
+		rule, _ := p.tree.around(at[:7])
+		for _, l := range rule.leaves {
+			if isConfig(l.schema) {
+				tables.AddRule(seq, l.schema.Name, l.value)
+			}
+		}
 		name, _ := p.tree.get(at[:7].With("action", "config", "next-hop-group")).(string)
 		group := static.With("next-hop-groups").Entry("next-hop-group", "name", name)
 		if !seen["group "+name] {

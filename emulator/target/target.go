@@ -189,7 +189,7 @@ func (t *Target) begin(now time.Duration, dev Switch) (err error) {
 	}
 	t.tree = newTree(t.front.model())
 	t.front.load(t.tree, now, dev)
-	t.tree.take()
+	t.tree.forget()
 	t.down = dev.Down(now)
 	return nil
 }
@@ -306,7 +306,7 @@ func (t *Target) catchUp() {
 			t.publish(h.applied.At)
 		case h.event.Kind == southbound.Lost:
 			t.down = true
-			t.tree.take()
+			t.tree.forget()
 			t.cut(errDown())
 			t.dismiss(errDown())
 		case h.event.Kind == southbound.Synced && t.down:
@@ -333,7 +333,7 @@ func (t *Target) reload() {
 		}
 		t.front.load(t.tree, now, dev)
 	})
-	t.tree.take()
+	t.tree.forget()
 }
 
 // happening is one event of a device.

@@ -214,23 +214,33 @@ func (t *tree) undo() {
 	t.edits = t.edits[:0]
 }
 
-// take returns the net edits since the last take, and forgets them.
-func (t *tree) take() []edit {
-	out := t.net()
+// take forgets the edits since the last take, and returns the net edits of the parts of the tree that are followed.
+func (t *tree) take(followed func(top string) bool) []edit {
+	top, is := "", false
+	out := netEdits(slices.DeleteFunc(t.edits, func(e edit) bool {
+		if len(e.path) > 0 && (e.path[0].Name != top || top == "") {
+			top = e.path[0].Name
+			is = followed(top)
+		}
+		return len(e.path) > 0 && !is
+	}))
 	t.edits = nil
 	return out
 }
 
-// net returns the edits since the last take, one a leaf at most, without those that cancelled out, in
-// the order in which leaves were first touched.
-func (t *tree) net() []edit {
-	if len(t.edits) <= fewEdits {
-		return withoutNothing(t.netOfFew())
+// forget forgets the edits.
+func (t *tree) forget() { t.edits = nil }
+
+// netEdits returns edits, one a leaf at most, without those that cancelled out, in the order in which leaves were first
+// touched.
+func netEdits(edits []edit) []edit {
+	if len(edits) <= fewEdits {
+		return withoutNothing(netOfFew(edits))
 	}
-	at := make(map[string]int, len(t.edits))
-	out := make([]edit, 0, len(t.edits))
+	at := make(map[string]int, len(edits))
+	out := make([]edit, 0, len(edits))
 	var text []byte
-	for _, e := range t.edits {
+	for _, e := range edits {
 		text = e.path.AppendText(text[:0])
 		if i, ok := at[string(text)]; ok {
 			out[i].new = e.new
@@ -245,9 +255,9 @@ func (t *tree) net() []edit {
 // fewEdits is how many edits are compared one with the other: an event of a circuit makes no more.
 const fewEdits = 16
 
-func (t *tree) netOfFew() []edit {
-	out := make([]edit, 0, len(t.edits))
-	for _, e := range t.edits {
+func netOfFew(edits []edit) []edit {
+	out := make([]edit, 0, len(edits))
+	for _, e := range edits {
 		if i := slices.IndexFunc(out, func(o edit) bool {
 			return o.node == e.node &&
 				samePath(o.path, e.path)

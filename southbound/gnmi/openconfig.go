@@ -98,16 +98,16 @@ const MaxPorts = 1 << 16
 // GroupName names the group of a primary and a backup port.
 func GroupName(primary, backup southbound.Port) string {
 	if backup == southbound.NoPort {
-		return fmt.Sprintf("p%d", primary)
+		return hopIndex(primary, PrimaryPreference)
 	}
-	return fmt.Sprintf("p%d-b%d", primary, backup)
+	return hopIndex(primary, PrimaryPreference) + "-" + hopIndex(backup, BackupPreference)
 }
 
 func hopIndex(p southbound.Port, preference uint64) string {
 	if preference == PrimaryPreference {
-		return fmt.Sprintf("p%d", p)
+		return "p" + strconv.Itoa(int(p))
 	}
-	return fmt.Sprintf("b%d", p)
+	return "b" + strconv.Itoa(int(p))
 }
 
 // Paths of the profile.

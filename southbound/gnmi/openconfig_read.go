@@ -93,7 +93,9 @@ func (t *Tables) Add(l schema.Leaf, where string) {
 	switch {
 	case p[2].Name == "policy-forwarding" && p[4].Name == "policy" && p[4].Key("policy-id") == ForwardingPolicy &&
 		len(p) > 7:
-		t.addRule(p, leaf, l.Value)
+		if seq, ok := sequenceOf(p); ok {
+			t.AddRule(seq, leaf, l.Value)
+		}
 	case p[2].Name == "static" && p[3].Name == "next-hop-groups":
 		if leaf == "index" {
 			name, index := p[4].Key("name"), fmt.Sprint(l.Value)
@@ -118,11 +120,8 @@ func (t *Tables) Add(l schema.Leaf, where string) {
 	}
 }
 
-func (t *Tables) addRule(p schema.Path, leaf string, v schema.Value) {
-	seq, ok := sequenceOf(p)
-	if !ok {
-		return
-	}
+// AddRule adds one leaf of the rule of that sequence-id, by its name.
+func (t *Tables) AddRule(seq uint32, leaf string, v schema.Value) {
 	r := t.rules[seq]
 	if r == nil {
 		r = &rawRule{}

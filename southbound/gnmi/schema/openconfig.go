@@ -1,11 +1,17 @@
 package schema
 
-import "slices"
+import (
+	"slices"
+	"sync"
+)
 
 // OpenConfig returns the model of packet switches: policy forwarding (openconfig-policy-forwarding),
 // static next hops and groups of them (openconfig-network-instance-static), and interfaces. Every
 // config leaf has its twin in state.
-func OpenConfig() *Model {
+func OpenConfig() *Model { return openConfig() }
+
+// openConfig makes the model once: all packet switches of a large fabric have it, on both ends.
+var openConfig = sync.OnceValue(func() *Model {
 	const (
 		ni     = "/network-instances/network-instance[name]"
 		policy = ni + "/policy-forwarding/policies/policy[policy-id]"
@@ -59,7 +65,7 @@ func OpenConfig() *Model {
 		{"openconfig-qos", "OpenConfig working group", "0.11.2"},
 		{"openconfig-system", "OpenConfig working group", "0.17.1"},
 	}, rows)
-}
+})
 
 // queueRows are the openconfig-qos leaves for what passes a port's queues and for their lengths, in
 // bytes. All change all the time, so they are counters, for which no update is sent on each change.
