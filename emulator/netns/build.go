@@ -1,6 +1,7 @@
 package netns
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -36,6 +37,18 @@ const (
 // Build builds a fabric in the process's own namespaces. It refuses outside of Enter: what it makes
 // must go away with the process.
 func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
+	f, err := Lay(spec, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Raise(context.Background()); err != nil {
+		return nil, errors.Join(fmt.Errorf("build fabric: %w", err), f.Close())
+	}
+	return f, nil
+}
+
+// Lay is Build without the queues of switches' ports, which stay down until Raise. Planes take rules meanwhile.
+func Lay(spec *topo.Fabric, opt Options) (*Fabric, error) {
 	if !Inside() {
 		return nil, errors.New("build fabric: this process has no namespaces of its own: start it through Enter")
 	}
@@ -54,13 +67,13 @@ func Build(spec *topo.Fabric, opt Options) (*Fabric, error) {
 	f.settings = Settings{Dataplane: opt.Dataplane, Congestion: opt.Congestion, MTU: opt.MTU,
 		QueueBytes: opt.QueueBytes,
 		ECNBytes:   opt.ECNBytes, VOQBytes: opt.VOQBytes, NICQueueBytes: nicQueue}
-	if err := f.build(opt); err != nil {
+	if err := f.lay(opt); err != nil {
 		return nil, errors.Join(fmt.Errorf("build fabric: %w", err), f.Close())
 	}
 	return f, nil
 }
 
-func (f *Fabric) build(opt Options) (err error) {
+func (f *Fabric) lay(opt Options) (err error) {
 	if f.home, err = openNetns(); err != nil {
 		return err
 	}
@@ -91,12 +104,44 @@ func (f *Fabric) build(opt Options) (err error) {
 	if err := f.addPlanes(opt); err != nil {
 		return err
 	}
-	for l := range pathmap.LinkID(len(f.ports)) {
-		if err := f.raiseLink(l, opt, gso); err != nil {
-			return fmt.Errorf("shape %s: %w", f.name(l), err)
+	for l, link := range f.spec.Topology.Links() {
+		h := f.hostAt(link.From)
+		if h < 0 {
+			f.settings.note(f.shape(link))
+			continue
+		}
+		s := nicShape(link.Capacity, opt.MTU)
+		s.levels = f.levels
+		if f.ports[l], err = f.hosts[h].configure(f.Addr(h), s, gso); err != nil {
+			return fmt.Errorf("shape %s: %w", f.name(pathmap.LinkID(l)), err)
+		}
+	}
+	return nil
+}
+
+// Raise makes the queues of switches' ports and sets them up, once, after Lay. It returns when all interfaces take
+// packets. Close must not be called before it returns, which it does soon after the end of ctx.
+func (f *Fabric) Raise(ctx context.Context) error {
+	for l, link := range f.spec.Topology.Links() {
+		if f.hostAt(link.From) >= 0 {
+			continue
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("raise fabric: %w", context.Cause(ctx))
+		}
+		if err := f.raise(f.ports[l], f.shape(link)); err != nil {
+			return fmt.Errorf("shape %s: %w", f.name(pathmap.LinkID(l)), err)
 		}
 	}
 	return f.awaitUp()
+}
+
+// shape returns how a switch's port is shaped that sends into a link.
+func (f *Fabric) shape(link pathmap.Link) shape {
+	s := linkShape(link.Capacity, f.settings.MTU, f.settings.QueueBytes)
+	s.levels = f.levels
+	s.mark = min(f.settings.ECNBytes, s.queue-1)
+	return s
 }
 
 // awaitUp returns once all interfaces take packets, which the kernel sees to some time after they were set up.
@@ -201,24 +246,12 @@ func (f *Fabric) cable(l pathmap.LinkID) error {
 	return nil
 }
 
-// raiseLink shapes what a link's interface sends, and sets it up.
-func (f *Fabric) raiseLink(l pathmap.LinkID, opt Options, gso int) error {
-	link := f.spec.Topology.Link(l)
-	if h := f.hostAt(link.From); h >= 0 {
-		s := nicShape(link.Capacity, opt.MTU)
-		s.levels = f.levels
-		nic, err := f.hosts[h].configure(f.Addr(h), s, gso)
-		f.ports[l] = nic
+// raise shapes what a port sends, and sets it up.
+func (f *Fabric) raise(index int, s shape) error {
+	if err := s.apply(f.wire, index); err != nil {
 		return err
 	}
-	s := linkShape(link.Capacity, opt.MTU, opt.QueueBytes)
-	s.levels = f.levels
-	s.mark = min(opt.ECNBytes, s.queue-1)
-	f.settings.note(s)
-	if err := s.apply(f.wire, f.ports[l]); err != nil {
-		return err
-	}
-	port := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: f.ports[l]}}
+	port := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}
 	if err := f.wire.LinkSetUp(port); err != nil {
 		return fmt.Errorf("set up: %w", err)
 	}

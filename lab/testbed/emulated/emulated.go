@@ -304,7 +304,14 @@ func (s *Testbed) Devices() (all inventory.Devices) {
 func (s *Testbed) serve(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.Packets.run(ctx) })
-	g.Go(func() error { return s.discovery.run(ctx) })
+	g.Go(func() error {
+		select {
+		case <-s.Packets.raised:
+			return s.discovery.run(ctx)
+		case <-ctx.Done():
+			return nil
+		}
+	})
 	g.Go(func() error { return s.Packets.Agent.Serve(ctx, s.agent.ln, s.agent.id.Server(pki.Controller)) })
 	g.Go(func() error { return s.Cluster.Run(ctx) })
 	return g.Wait()
@@ -346,7 +353,7 @@ func (s *Testbed) ready(ctx context.Context) error {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if left = s.Packets.unprogrammed(left); len(left) == 0 && s.Cluster.Lead(ctx, s.Client) {
+		if left = s.Packets.unprogrammed(left); len(left) == 0 && s.Packets.up() && s.Cluster.Lead(ctx, s.Client) {
 			return nil
 		}
 		took, now := time.Since(began), readLoad()

@@ -33,17 +33,20 @@ type PacketFabric struct {
 	Agent    *hostagent.Agent
 	clock    func() time.Duration
 	links    linkState
-	watch    *watch // nil: nobody wants to know
+	watch    *watch        // nil: nobody wants to know
+	raised   chan struct{} // closed: switches' ports are up
 }
 
-// newPacketFabric builds the fabric. fences is a directory that keeps election ids. The caller closes it.
+// newPacketFabric builds the fabric, whose ports run sets up: the kernel takes its time, on one processor, and switches
+// are programmed meanwhile. fences is a directory that keeps election ids. The caller closes it.
 func newPacketFabric(f *topo.Fabric, o *ChildConfig, fences string,
 	clock func() time.Duration) (*PacketFabric, error) {
-	n, err := netns.Build(f, o.Net)
+	n, err := netns.Lay(f, o.Net)
 	if err != nil {
 		return nil, err
 	}
-	p := &PacketFabric{fabric: f, Net: n, Switches: map[southbound.DeviceID]*switchd.Switch{}, clock: clock}
+	p := &PacketFabric{fabric: f, Net: n, Switches: map[southbound.DeviceID]*switchd.Switch{}, clock: clock,
+		raised: make(chan struct{})}
 	for i, node := range f.Topology.Nodes() {
 		if node.Role != pathmap.Host {
 			p.addSwitch(southbound.DeviceID(i), node, o)
@@ -113,10 +116,27 @@ func (p *PacketFabric) darkUplinks() {
 // run drives the switches and serves their targets until ctx ends.
 func (p *PacketFabric) run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		if err := p.Net.Raise(ctx); err != nil {
+			return err
+		}
+		close(p.raised)
+		return nil
+	})
 	for _, s := range p.Switches {
 		g.Go(func() error { return s.Run(ctx) })
 	}
 	return g.Wait()
+}
+
+// up reports whether all ports are up.
+func (p *PacketFabric) up() bool {
+	select {
+	case <-p.raised:
+		return true
+	default:
+		return false
+	}
 }
 
 func (p *PacketFabric) close() error {
