@@ -122,16 +122,33 @@ func (f *Fabric) lay(opt Options) (err error) {
 // Raise makes the queues of switches' ports and sets them up, once, after Lay. It returns when all interfaces take
 // packets. Close must not be called before it returns, which it does soon after the end of ctx.
 func (f *Fabric) Raise(ctx context.Context) error {
+	b := batch{wire: f.wire}
+	send := func() error {
+		if l, err := b.send(); err != nil {
+			return fmt.Errorf("shape %s: %w", f.name(pathmap.LinkID(l)), err)
+		}
+		return nil
+	}
+	made := map[pathmap.BitsPerSecond][]request{} // by rate
 	for l, link := range f.spec.Topology.Links() {
 		if f.hostAt(link.From) >= 0 {
+			continue
+		}
+		if made[link.Capacity] == nil {
+			made[link.Capacity] = append(f.shape(link).requests(), setUp())
+		}
+		if b.add(l, f.ports[l], made[link.Capacity]); !b.full() {
 			continue
 		}
 		if ctx.Err() != nil {
 			return fmt.Errorf("raise fabric: %w", context.Cause(ctx))
 		}
-		if err := f.raise(f.ports[l], f.shape(link)); err != nil {
-			return fmt.Errorf("shape %s: %w", f.name(pathmap.LinkID(l)), err)
+		if err := send(); err != nil {
+			return err
 		}
+	}
+	if err := send(); err != nil {
+		return err
 	}
 	return f.awaitUp()
 }
@@ -243,18 +260,6 @@ func (f *Fabric) cable(l pathmap.LinkID) error {
 		return fmt.Errorf("find %q: %w", v.PeerName, err)
 	}
 	f.ports[pathmap.Reverse(l)] = peer.Attrs().Index
-	return nil
-}
-
-// raise shapes what a port sends, and sets it up.
-func (f *Fabric) raise(index int, s shape) error {
-	if err := s.apply(f.wire, index); err != nil {
-		return err
-	}
-	port := &netlink.GenericLink{LinkAttrs: netlink.LinkAttrs{Index: index}}
-	if err := f.wire.LinkSetUp(port); err != nil {
-		return fmt.Errorf("set up: %w", err)
-	}
 	return nil
 }
 

@@ -42,7 +42,7 @@ const (
 
 // addRed adds a queue of limit bytes that marks every packet which finds more than mark bytes before
 // it, as DCTCP wants: RED with both thresholds at mark and no averaging (Wlog 0).
-func addRed(h *wire, link int, parent uint32, major uint16, limit, mark int) error {
+func addRed(parent uint32, major uint16, limit, mark int) request {
 	opt := make([]byte, 0, 16)
 	for _, v := range []int{limit, mark, mark} {
 		opt = binary.NativeEndian.AppendUint32(opt, uint32(v))
@@ -52,13 +52,7 @@ func addRed(h *wire, link int, parent uint32, major uint16, limit, mark int) err
 	opts.AddRtAttr(redParms, opt)
 	opts.AddRtAttr(redStab, make([]byte, 256)) // an idle queue's average does not decay: there is none
 	opts.AddRtAttr(redMaxP, binary.NativeEndian.AppendUint32(nil, 1<<31))
-	req := h.request(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
-	req.AddData(&nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link), Handle: netlink.MakeHandle(major, 0),
-		Parent: parent})
-	req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("red")))
-	req.AddData(opts)
-	if _, err := req.Execute(unix.NETLINK_ROUTE, 0); err != nil {
-		return fmt.Errorf("add red of %d bytes that marks at %d: %w", limit, mark, err)
-	}
-	return nil
+	r := addQdisc("red", netlink.MakeHandle(major, 0), parent, opts)
+	r.what = fmt.Sprintf("add red of %d bytes that marks at %d", limit, mark)
+	return r
 }

@@ -1,7 +1,9 @@
 package netns
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
 
 	"github.com/vishvananda/netlink"
 	"github.com/vishvananda/netlink/nl"
@@ -81,98 +83,106 @@ func (opt *Options) levels(links int) []uint16 {
 // FewQueues reports whether ports have queues for the lowest and the highest priority only.
 func (f *Fabric) FewQueues() bool { return len(f.levels) < priorities }
 
-// apply shapes what leaves an interface. Priority is the upper three bits of TOS; strict, but for floor. Priorities
-// that have no queue take that of the lowest.
+// apply shapes what leaves an interface.
 func (s shape) apply(h *wire, link int) error {
-	root := netlink.NewHtb(netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(htbMajor, 0),
-		Parent: netlink.HANDLE_ROOT})
-	root.Defcls = lowClass
-	if err := h.QdiscAdd(root); err != nil {
-		return fmt.Errorf("add htb: %w", err)
-	}
+	b := batch{wire: h}
+	b.add(0, link, s.requests())
+	_, err := b.send()
+	return err
+}
+
+// requests shape what leaves an interface. Priority is the upper three bits of TOS; strict, but for floor. Priorities
+// that have no queue take that of the lowest.
+func (s shape) requests() []request {
+	root := netlink.MakeHandle(htbMajor, 0)
+	init := nl.NewRtAttr(nl.TCA_OPTIONS, nil)
+	init.AddRtAttr(nl.TCA_HTB_INIT, (&nl.TcHtbGlob{Version: 3, Rate2Quantum: 10, Defcls: lowClass}).Serialize())
+	out := []request{addQdisc("htb", root, netlink.HANDLE_ROOT, init)}
 	top := netlink.MakeHandle(htbMajor, linkClass)
-	if err := s.class(h, link, top, netlink.MakeHandle(htbMajor, 0), s.rate, 0); err != nil {
-		return err
-	}
+	out = append(out, s.class(top, root, s.rate, 0))
 	for _, p := range s.levels {
 		leaf := netlink.MakeHandle(htbMajor, lowClass+p)
-		if err := s.class(h, link, leaf, top, floor(s.rate), uint32(priorities-1-p)); err != nil {
-			return err
-		}
-		if err := s.leaf(h, link, leaf, 0x100+p); err != nil {
-			return err
-		}
+		out = append(out, s.class(leaf, top, floor(s.rate), uint32(priorities-1-p)), s.leaf(leaf, 0x100+p))
 	}
-	return s.classify(h, link)
+	return append(out, s.classify(root)...)
 }
 
-// leaf adds the queue of one priority.
-func (s shape) leaf(h *wire, link int, parent uint32, major uint16) error {
+func addQdisc(kind string, handle, parent uint32, options *nl.RtAttr) request {
+	return newRequest("add "+kind, unix.RTM_NEWQDISC, &nl.TcMsg{Family: nl.FAMILY_ALL, Handle: handle, Parent: parent},
+		nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated(kind)), options)
+}
+
+// leaf makes the queue of one priority.
+func (s shape) leaf(parent uint32, major uint16) request {
 	if s.mark > 0 {
-		return addRed(h, link, parent, major, s.queue, s.mark)
+		return addRed(parent, major, s.queue, s.mark)
 	}
-	return addBfifo(h, link, parent, major, s.queue)
+	r := addQdisc("bfifo", netlink.MakeHandle(major, 0), parent,
+		nl.NewRtAttr(nl.TCA_OPTIONS, nl.Uint32Attr(uint32(s.queue))))
+	r.what = fmt.Sprintf("add bfifo of %d bytes", s.queue)
+	return r
 }
 
-func (s shape) class(h *wire, link int, handle, parent uint32, rate pathmap.BitsPerSecond,
-	prio uint32) error {
+// class makes a class. Its tables of rates, which the kernel takes from tools that name no link layer only, are left
+// out: they are most of a request.
+func (s shape) class(handle, parent uint32, rate pathmap.BitsPerSecond, prio uint32) request {
 	burst := uint32(minBurst)
 	if rate == s.rate {
 		burst = uint32(s.burst)
 	}
-	c := netlink.NewHtbClass(netlink.ClassAttrs{LinkIndex: link, Handle: handle, Parent: parent},
-		netlink.HtbClassAttrs{Rate: uint64(rate), Ceil: uint64(s.rate), Buffer: burst, Cbuffer: uint32(s.burst),
-			Quantum: 1600, Prio: prio})
-	if err := h.ClassAdd(c); err != nil {
-		return fmt.Errorf("add htb class of %v: %w", rate, err)
+	c := netlink.NewHtbClass(netlink.ClassAttrs{}, netlink.HtbClassAttrs{Rate: uint64(rate), Ceil: uint64(s.rate),
+		Buffer: burst, Cbuffer: uint32(s.burst), Quantum: 1600, Prio: prio})
+	opt := nl.TcHtbCopt{Rate: rateSpec(c.Rate), Ceil: rateSpec(c.Ceil), Buffer: c.Buffer, Cbuffer: c.Cbuffer,
+		Quantum: c.Quantum, Prio: c.Prio}
+	options := nl.NewRtAttr(nl.TCA_OPTIONS, nil)
+	options.AddRtAttr(nl.TCA_HTB_PARMS, opt.Serialize())
+	for kind, r := range map[int]uint64{nl.TCA_HTB_RATE64: c.Rate, nl.TCA_HTB_CEIL64: c.Ceil} {
+		if r > math.MaxUint32 {
+			options.AddRtAttr(kind, nl.Uint64Attr(r))
+		}
 	}
-	return nil
+	return newRequest(fmt.Sprintf("add htb class of %v", rate), unix.RTM_NEWTCLASS,
+		&nl.TcMsg{Family: nl.FAMILY_ALL, Handle: handle, Parent: parent},
+		nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("htb")), options)
+}
+
+// rateSpec is a rate in bytes a second, on Ethernet.
+func rateSpec(rate uint64) nl.TcRateSpec {
+	r := nl.TcRateSpec{Rate: uint32(rate)}
+	netlink.CalcRtable(&r, make([]uint32, 256), -1, 1600, nl.LINKLAYER_ETHERNET)
+	return r
 }
 
 // classify hashes packets by their priority to their class. Priority 0, and what is not IPv4, takes the
 // default.
-func (s shape) classify(h *wire, link int) error {
+func (s shape) classify(root uint32) []request {
 	const table, prioMask, prioShift = 1 << 20, 0x00e00000, 21
-	at := netlink.FilterAttrs{LinkIndex: link, Parent: netlink.MakeHandle(htbMajor, 0), Priority: 1,
-		Protocol: unix.ETH_P_IP}
-	add := func(f *netlink.U32) error {
-		if err := h.FilterAdd(f); err != nil {
-			return fmt.Errorf("add priority filter: %w", err)
+	add := func(handle uint32, attrs ...*nl.RtAttr) request {
+		options := nl.NewRtAttr(nl.TCA_OPTIONS, nil)
+		for _, a := range attrs {
+			options.AddChild(a)
 		}
-		return nil
+		return newRequest("add priority filter", unix.RTM_NEWTFILTER, &nl.TcMsg{Family: nl.FAMILY_ALL, Handle: handle,
+			Parent: root, Info: netlink.MakeHandle(1, nl.Swap16(unix.ETH_P_IP))},
+			nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("u32")), options)
 	}
-	all := func() []netlink.TcU32Key { return []netlink.TcU32Key{{}} }
-	at.Handle = table
-	if err := add(&netlink.U32{FilterAttrs: at, Divisor: priorities}); err != nil {
-		return err
+	number := func(kind int, x uint32) *nl.RtAttr { return nl.NewRtAttr(kind, nl.Uint32Attr(x)) }
+	sel := func(flags uint8, hash uint32, key nl.TcU32Key) *nl.RtAttr {
+		s := nl.TcU32Sel{Flags: flags, Nkeys: 1, Hmask: wireOrder(hash), Keys: []nl.TcU32Key{key}}
+		return nl.NewRtAttr(nl.TCA_U32_SEL, s.Serialize())
 	}
+	out := []request{add(table, sel(nl.TC_U32_TERMINAL, 0, nl.TcU32Key{}), number(nl.TCA_U32_DIVISOR, priorities))}
 	for _, level := range s.levels[1:] {
 		p := uint32(level)
-		at.Handle = table | p<<12 | 1
-		key := []netlink.TcU32Key{{Mask: prioMask, Val: p << prioShift}}
-		if err := add(&netlink.U32{FilterAttrs: at, Hash: table | p<<12,
-			ClassId: netlink.MakeHandle(htbMajor, lowClass+level),
-			Sel:     &netlink.TcU32Sel{Flags: netlink.TC_U32_TERMINAL, Nkeys: 1, Keys: key}}); err != nil {
-			return err
-		}
+		out = append(out, add(table|p<<12|1,
+			sel(nl.TC_U32_TERMINAL, 0, nl.TcU32Key{Mask: wireOrder(prioMask), Val: wireOrder(p << prioShift)}),
+			number(nl.TCA_U32_CLASSID, netlink.MakeHandle(htbMajor, lowClass+level)),
+			number(nl.TCA_U32_HASH, table|p<<12)))
 	}
-	at.Handle = 0
-	return add(&netlink.U32{FilterAttrs: at, Link: table,
-		Sel: &netlink.TcU32Sel{Nkeys: 1, Hmask: prioMask, Keys: all()}})
+	return append(out, add(0, sel(0, prioMask, nl.TcU32Key{}), number(nl.TCA_U32_LINK, table)))
 }
 
-// addBfifo adds a queue of that many bytes; netlink v1.3.1 has no word for its limit.
-func addBfifo(h *wire, link int, parent uint32, major uint16, limit int) error {
-	q := &netlink.GenericQdisc{QdiscType: "bfifo",
-		QdiscAttrs: netlink.QdiscAttrs{LinkIndex: link, Handle: netlink.MakeHandle(major, 0), Parent: parent}}
-	msg := &nl.TcMsg{Family: nl.FAMILY_ALL, Ifindex: int32(link), Handle: q.Handle, Parent: parent}
-	req := h.request(unix.RTM_NEWQDISC, unix.NLM_F_CREATE|unix.NLM_F_EXCL|unix.NLM_F_ACK)
-	req.AddData(msg)
-	req.AddData(nl.NewRtAttr(nl.TCA_KIND, nl.ZeroTerminated("bfifo")))
-	req.AddData(nl.NewRtAttr(nl.TCA_OPTIONS, nl.Uint32Attr(uint32(limit))))
-	_, err := req.Execute(unix.NETLINK_ROUTE, 0)
-	if err != nil {
-		return fmt.Errorf("add bfifo of %d bytes: %w", limit, err)
-	}
-	return nil
+// wireOrder returns the number that has x's bytes in network order.
+func wireOrder(x uint32) uint32 {
+	return binary.NativeEndian.Uint32(binary.BigEndian.AppendUint32(nil, x))
 }
