@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"time"
 
 	"lightloom/pathmap"
@@ -44,6 +45,7 @@ func DialDevices(f *topo.Fabric, c *ReplicaConfig, by pki.Credentials,
 func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.Devices, by pki.Credentials,
 	election gnmi.Election) map[southbound.DeviceID]*gnmi.Lazy {
 	lines := map[southbound.DeviceID]*gnmi.Lazy{}
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, node := range f().Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue
@@ -51,7 +53,7 @@ func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.D
 		id := southbound.DeviceID(i)
 		lines[id] = gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
 			return now().Dial(ctx, f(), id, by, os.Getenv, func(cfg *gnmi.Config) {
-				cfg.Start, cfg.Timeout = c.Epoch, dialWithin
+				cfg.Start, cfg.Timeout, cfg.Turns = c.Epoch, dialWithin, turns
 				cfg.Election = func() gnmi.Election { return election }
 			})
 		}, func() time.Duration { return now().SetWithin(node.Name) })

@@ -295,7 +295,7 @@ func (p *replicaProcess) leadOver(ctx context.Context, term, round uint64, why *
 	defer closeUsages()
 	cfg := leader.Config{State: p.state, Log: p.node, Devices: devices, Redial: redial, Hosts: hosts,
 		Clock:  p.clock.now,
-		Logger: p.log, Sample: p.config.Sample, Keep: p.config.Reasons,
+		Logger: p.log, Sample: p.config.Sample, Keep: p.config.Reasons, SetTimeout: p.config.Within,
 		Loop: loop.Config{Seed: p.config.Seed, Delta: p.config.Delta, Deltas: p.config.Deltas,
 			ElephantThreshold: p.config.ElephantThreshold, Demand: p.config.Demand, Rollout: p.config.Rollout,
 			Patience: 3 * time.Second, Verify: true, Used: used}}

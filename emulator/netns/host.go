@@ -44,11 +44,11 @@ func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		if err = ownTables(); err != nil {
+		if err = ownTables(hostTable(n)); err != nil {
 			return
 		}
 		for i := range n {
-			h, hn, hp, herr := newHost(congestion, ecn)
+			h, hn, hp, herr := newHost(hostTable(n), congestion, ecn)
 			if h != nil {
 				hosts = append(hosts, h)
 			}
@@ -65,15 +65,23 @@ func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string
 	return hosts, notes, byPacing, err
 }
 
-// hostTable is how many buckets of TCP connections a host has. Agents list a host's connections several
-// times a second, and for that the kernel goes through its whole table. By default all namespaces share
+// hostTable returns how many buckets of TCP connections each of so many hosts has. Agents list a host's connections
+// several times a second, and for that the kernel goes through its whole table. By default all namespaces share
 // one, whose size grows with the machine's memory: with 2^18 buckets the listing of 128 idle hosts took
-// most of a core.
-const hostTable = "4096"
+// most of a core, and with 4,096 that of 1,024 a tenth.
+func hostTable(hosts int) string {
+	if hosts > manyHosts {
+		return "1024"
+	}
+	return "4096"
+}
+
+// manyHosts is how many hosts have large tables.
+const manyHosts = 256
 
 // ownTables moves the calling thread to a namespace for which nobody else has a use, and has those that
 // are made from it get tables of their own, where the kernel can (Linux 6.1).
-func ownTables() error {
+func ownTables(table string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return fmt.Errorf("unshare: %w", err)
 	}
@@ -81,13 +89,13 @@ func ownTables() error {
 	if err != nil {
 		return err
 	}
-	_ = k.childTables() // hosts note the same of their own, and work with the shared table
+	_ = k.childTables(table) // hosts note the same of their own, and work with the shared table
 	return k.Close()
 }
 
 // childTables gives namespaces that are made from this one tables of their own.
-func (k knobs) childTables() error {
-	err := k.set("ipv4/tcp_child_ehash_entries", hostTable)
+func (k knobs) childTables(table string) error {
+	err := k.set("ipv4/tcp_child_ehash_entries", table)
 	if !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -96,7 +104,7 @@ func (k knobs) childTables() error {
 
 // newHost moves the calling thread to a new namespace and returns it, with an error too if there is
 // something to close.
-func newHost(congestion string, ecn bool) (*host, []string, bool, error) {
+func newHost(table, congestion string, ecn bool) (*host, []string, bool, error) {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return nil, nil, false, fmt.Errorf("unshare: %w", err)
 	}
@@ -116,7 +124,7 @@ func newHost(congestion string, ecn bool) (*host, []string, bool, error) {
 		return h, nil, false, err
 	}
 	defer k.Close()
-	notes, byPacing := k.ofHost()
+	notes, byPacing := k.ofHost(table)
 	if ecn { // connections ask for it, and not only answer
 		if err := k.set("ipv4/tcp_ecn", "1"); err != nil {
 			return h, nil, false, err

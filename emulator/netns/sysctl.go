@@ -53,7 +53,7 @@ func (k knobs) disableIPv6() error {
 
 // ofHost makes the namespace that of a host whose TCP agrees with a fluid model. It
 // returns what could not be set, as notes, and whether the kernel sizes segments by pacing alone.
-func (k knobs) ofHost() (notes []string, byPacing bool) {
+func (k knobs) ofHost(table string) (notes []string, byPacing bool) {
 	byPacing = true
 	for _, s := range []struct{ path, value string }{
 		{"ipv4/tcp_tso_rtt_log", "0"}, // a small RTT would override pacing when segments are sized
@@ -72,7 +72,7 @@ func (k knobs) ofHost() (notes []string, byPacing bool) {
 			byPacing = byPacing && s.path != "ipv4/tcp_tso_rtt_log"
 		}
 	}
-	if err := k.childTables(); err != nil { // the next host is made from this one
+	if err := k.childTables(table); err != nil { // the next host is made from this one
 		notes = append(notes, err.Error())
 	}
 	if err := k.disableIPv6(); err != nil {

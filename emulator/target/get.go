@@ -32,7 +32,12 @@ func (t *Target) Capabilities(context.Context, *gpb.CapabilityRequest) (*gpb.Cap
 }
 
 // Get implements gNMI, with the depth extension. A path with wildcards answers for each node that there is.
-func (t *Target) Get(_ context.Context, req *gpb.GetRequest) (*gpb.GetResponse, error) {
+func (t *Target) Get(ctx context.Context, req *gpb.GetRequest) (*gpb.GetResponse, error) {
+	end, err := t.takeTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer end()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.catchUp()

@@ -9,6 +9,7 @@ import (
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"lightloom/emulator/device"
 	"lightloom/southbound"
@@ -27,13 +28,24 @@ type operation struct {
 	replace bool // what is under the path and not in leaves goes
 }
 
+// largeRequest is from how many bytes on a Set waits for its turn: changes of circuits are less, and do not wait.
+const largeRequest = 32 << 10
+
 // Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible
 // before the device has accepted all of it, and nothing changes on an error.
 func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse, error) {
 	if err := t.like.validated(ctx); err != nil {
 		return nil, err
 	}
+	end := func() {}
+	if proto.Size(req) > largeRequest {
+		var err error
+		if end, err = t.takeTurn(ctx); err != nil {
+			return nil, err
+		}
+	}
 	resp, err := t.set(req)
+	end()
 	if err == nil {
 		err = t.settle(ctx)
 	}

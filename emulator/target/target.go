@@ -54,6 +54,10 @@ type Config struct {
 
 	RIB *rib.RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
 
+	// Turns has room for as many targets as handle large requests at a time. It is shared by the targets of a process,
+	// which a controller programs all at once; nil: any number.
+	Turns chan struct{}
+
 	Settle time.Duration // how long a Set waits, where the model has it answer when all is done; 0 means 5 s
 
 	Strict       bool   // refuse a Set without an election id
@@ -315,6 +319,19 @@ func (t *Target) catchUp() {
 			t.front.event(t.tree, *h.event)
 			t.publish(h.event.At)
 		}
+	}
+}
+
+// takeTurn waits for this target's turn, and returns what ends it.
+func (t *Target) takeTurn(ctx context.Context) (end func(), err error) {
+	if t.cfg.Turns == nil {
+		return func() {}, nil
+	}
+	select {
+	case t.cfg.Turns <- struct{}{}:
+		return func() { <-t.cfg.Turns }, nil
+	case <-ctx.Done():
+		return nil, status.FromContextError(ctx.Err()).Err()
 	}
 }
 

@@ -21,6 +21,7 @@ type ruleWriter struct {
 	basis bool // the last request held it
 	made  map[hops]bool
 	named []hops // groups of the last request
+	bulk  bool   // many rules have gone as one value
 }
 
 // hops are the ports of a group: primary and backup.
@@ -73,6 +74,14 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		err = cmp.Or(err, e)
 		*list = append(*list, u)
 	}
+	var table []schema.Leaf // the forwarding policy's own leaves, and rules that go with them
+	bulk := !c.Replace && !w.bulk && len(rules) > manyRules
+	if w.bulk = w.bulk || bulk; c.Replace || bulk {
+		table = w.p.BaseLeaves()[:2]
+		for _, r := range rules {
+			table = append(table, w.p.RuleLeaves(r, false)...)
+		}
+	}
 	w.addBase(req, add)
 	for _, g := range groupsOf(rules) {
 		if c.Replace || !w.made[g] {
@@ -80,19 +89,23 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 			add(&req.Replace, groupPath(GroupName(g[0], g[1])), w.p.GroupLeaves(g[0], g[1]))
 		}
 	}
-	if c.Replace {
-		all := w.p.BaseLeaves()[:2] // the forwarding policy's own leaves
-		for _, r := range rules {
-			all = append(all, w.p.RuleLeaves(r, false)...)
-		}
-		add(&req.Replace, policyPath(), all)
-	} else {
+	switch {
+	case c.Replace:
+		add(&req.Replace, policyPath(), table)
+	case bulk:
+		add(&req.Update, policyPath(), table)
+	default:
 		for _, r := range rules {
 			add(&req.Replace, rulePath(w.p.Sequence(r.Match)), w.p.RuleLeaves(r, false))
 		}
 	}
 	return req, err
 }
+
+// manyRules is how many rules go one by one: a table, with which a session begins, goes as one value, which takes both
+// ends a fraction of the time. It does so once, since what another client has put at the place of a rule goes only where
+// the rule is replaced.
+const manyRules = 64
 
 // addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that
 // its rules stay.

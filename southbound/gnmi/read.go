@@ -80,14 +80,16 @@ func (s *Session) getOnce(ctx context.Context, paths []schema.Path,
 		return nil, err
 	}
 	var out []schema.Leaf
-	for _, n := range resp.GetNotification() {
-		_, leaves, err := decodeNotification(s.model, n)
-		if err != nil {
-			return nil, err
+	s.takeTurn(func() {
+		for _, n := range resp.GetNotification() {
+			var leaves []schema.Leaf
+			if _, leaves, err = decodeNotification(s.model, n); err != nil {
+				return
+			}
+			out = append(out, leaves...)
 		}
-		out = append(out, leaves...)
-	}
-	return out, nil
+	})
+	return out, err
 }
 
 // once reads paths with a subscription, for devices that implement no Get. It takes one snapshot: ctx

@@ -63,7 +63,10 @@ type Config struct {
 	Timeout   time.Duration // of one Set, Get or Capabilities whose context has no deadline; 0 means 5 s
 	Keepalive time.Duration // of an idle connection; 0 means 10 s, below which servers say too_many_pings
 	MaxBytes  int           // of one message; 0 means 16 MiB
-	Poll      time.Duration // between two reads of what a device can not stream; 0 means 1 s
+	// Turns has room for as many sessions as write or read tables at a time. It is shared by the sessions of a process,
+	// which would else hold the tables of all devices in several forms at once; nil: any number.
+	Turns chan struct{}
+	Poll  time.Duration // between two reads of what a device can not stream; 0 means 1 s
 }
 
 // StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a
@@ -290,7 +293,9 @@ func (s *Session) set(ctx context.Context, c *southbound.Change) error {
 
 func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 	c, gone := s.gather(c)
-	req, err := s.writer.Encode(c)
+	var req *gpb.SetRequest
+	var err error
+	s.takeTurn(func() { req, err = s.writer.Encode(c) })
 	if err != nil {
 		return err
 	}
@@ -318,6 +323,15 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		s.mu.Unlock()
 	}
 	return nil
+}
+
+// takeTurn does what needs no device, in turn with other sessions.
+func (s *Session) takeTurn(do func()) {
+	if s.cfg.Turns != nil {
+		s.cfg.Turns <- struct{}{}
+		defer func() { <-s.cfg.Turns }()
+	}
+	do()
 }
 
 // circuitKnower is a writer that knows which circuits its device is configured to have.

@@ -254,7 +254,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Agent:             s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample: samplePeriod(&s.Config, s.Topo),
 		Parent: server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0, FewQueues: s.Packets.Net.FewQueues(),
-			Silence: silence(&s.Config, s.Topo), Garbage: garbage(&s.Config, s.Topo)},
+			Silence: silence(&s.Config, s.Topo), Within: within(&s.Config, s.Topo), Garbage: garbage(&s.Config, s.Topo)},
 		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 
@@ -270,6 +270,16 @@ func silence(o *ChildConfig, f *topo.Fabric) time.Duration {
 		return 0
 	}
 	return replica.DefaultTimeouts().Heartbeat * time.Duration(nodes) / fewNodes
+}
+
+// within is how long a switch of a large fabric that is kept up may take for a Set or a read: all are programmed at
+// once, and what does not come in time is sent and read again.
+func within(o *ChildConfig, f *topo.Fabric) time.Duration {
+	nodes := len(f.Topology.Nodes())
+	if !o.Stay || nodes <= fewNodes {
+		return 0
+	}
+	return 20 * time.Millisecond * time.Duration(nodes)
 }
 
 // samplePeriod is the interval between the switches' counter reports: a millisecond a link and direction on large

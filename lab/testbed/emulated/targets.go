@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net"
 	"path/filepath"
+	"runtime"
 
 	"lightloom/emulator/target"
 	"lightloom/pathmap"
@@ -32,6 +33,7 @@ func (s *Testbed) newEndpoint(role pki.Role, name string) (*endpoint, error) {
 
 // openTargets puts a gNMI target in front of every switch.
 func (s *Testbed) openTargets() error {
+	turns := make(chan struct{}, runtime.GOMAXPROCS(0))
 	for i, node := range s.Topo.Topology.Nodes() {
 		if node.Role == pathmap.Host {
 			continue
@@ -44,6 +46,7 @@ func (s *Testbed) openTargets() error {
 		if err := s.Packets.Switches[id].Open(e.ln, e.id,
 			target.Config{Start: s.Epoch, Neighbors: s.discovery.heard(id),
 				Profile: served(s.Config.Profiles.of(node.Role)),
+				Turns:   turns,
 				Strict:  true, ElectionFile: filepath.Join(s.fences, pki.NameOf(node.Name)),
 				Counts: func() ([]target.PortCount, error) { return s.Counters.ports(id) }}); err != nil {
 			return err
