@@ -141,3 +141,56 @@ func TestRuleReconciliation(t *testing.T) {
 		}
 	}
 }
+
+// TestTableAsOneValue: a table that is sent as one value becomes what is in effect, also where another client has put
+// more into one of its rules, and so does the next.
+func TestTableAsOneValue(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, device.Packet, func(d *device.Config, _ *target.Config) { d.Racks = 64 })
+	cfg := r.config(t)
+	cfg.Profile = r.profile(64)
+	wanted := tor(64)
+	slices.SortFunc(wanted, func(a, b southbound.Rule) int { return device.CompareMatch(a.Match, b.Match) })
+	if err := r.dial(t, cfg).Set(t.Context(), &southbound.Change{Rules: wanted[:1]}); err != nil {
+		t.Fatal(err)
+	}
+	rule := fmt.Sprintf("%s/policy-forwarding/policies/policy[policy-id=lightloom]/rules/rule[sequence-id=%d]", instance,
+		gnmi.OpenConfig{Ports: 8, Racks: 64}.Sequence(wanted[0].Match))
+	if _, err := r.raw(t).Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{
+		upd(t, rule+"/ipv4/config/source-address", `"10.0.5.0/24"`)}}); err != nil {
+		t.Fatal(err)
+	}
+	s := r.dial(t, cfg)
+	for range 2 {
+		for tries := 0; ; tries++ {
+			seen, err := s.Read(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := &southbound.Change{}
+			for _, x := range wanted {
+				if !slices.Contains(seen.Rules, x) {
+					c.Rules = append(c.Rules, x)
+				}
+			}
+			for _, x := range seen.Rules {
+				if !slices.ContainsFunc(wanted, func(w southbound.Rule) bool { return w.Match == x.Match }) {
+					c.Drop = append(c.Drop, x.Match)
+				}
+			}
+			if c.Empty() {
+				break
+			}
+			if tries == 5 {
+				t.Fatalf("%d rules differ still", len(c.Rules))
+			}
+			if err := s.Set(t.Context(), c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.await(t, func(s southbound.Seen) bool { return slices.Equal(s.Rules, wanted) })
+		for i := range wanted {
+			wanted[i].Primary = (wanted[i].Primary + 1) % 4
+		}
+	}
+}

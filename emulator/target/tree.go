@@ -25,8 +25,8 @@ type tree struct {
 // for each of 128 racks and 64 tags has an eighth of that.
 const maxEntries = 1 << 16
 
-// listEntry is the root, or one entry of a list. Containers are not kept: what is in them stands in the entry around them,
-// by its steps from there, since a switch of a large fabric has tens of thousands of leaves.
+// listEntry is the root, or one entry of a list. Containers are not kept: what is in them stands in the entry around
+// them, by its steps from there, since a switch of a large fabric has thousands of leaves.
 type listEntry struct {
 	elem   schema.Elem
 	schema *schema.Node

@@ -102,9 +102,9 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, err
 }
 
-// manyRules is how many rules go one by one: a table, with which a session begins, goes as one value, which takes both
-// ends a fraction of the time. It does so once, since what another client has put at the place of a rule goes only where
-// the rule is replaced.
+// manyRules is how many rules go one by one. The table that a session begins with goes as one value, which takes both
+// ends a fraction of the time; but only once, since what another client has put into a rule goes only where the rule is
+// replaced.
 const manyRules = 64
 
 // addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that
