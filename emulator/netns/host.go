@@ -7,6 +7,8 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/vishvananda/netlink"
 	"golang.org/x/sys/unix"
@@ -37,32 +39,34 @@ var (
 	everywhere = netip.PrefixFrom(netip.AddrFrom4([4]byte{10, 0, 0, 0}), 8)
 )
 
-// newHosts makes n namespaces with the sysctls of hosts, on a thread that ends with it. Notes are of
-// the first: the others are made by the same kernel.
+// newHosts makes n namespaces with the sysctls of hosts, on threads that end with it: the kernel makes several at a
+// time. Notes are of the first: the others are made by the same kernel. With an error it returns those that it made.
 func newHosts(n int, congestion string, ecn bool) (hosts []*host, notes []string, byPacing bool, err error) {
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
-		if err = ownTables(hostTable(n)); err != nil {
-			return
-		}
-		for i := range n {
-			h, hn, hp, herr := newHost(hostTable(n), congestion, ecn)
-			if h != nil {
-				hosts = append(hosts, h)
+	threads := runtime.GOMAXPROCS(0)
+	hosts, errs := make([]*host, n), make([]error, threads)
+	var wg sync.WaitGroup
+	for k := range threads {
+		wg.Go(func() {
+			runtime.LockOSThread() // never unlocked: the thread ends with the goroutine
+			err := ownTables(hostTable(n))
+			for i := k * n / threads; i < (k+1)*n/threads && err == nil; i++ {
+				var said []string
+				var paced bool
+				if hosts[i], said, paced, err = newHost(hostTable(n), congestion, ecn); err != nil {
+					err = fmt.Errorf("make namespace of host %d: %w", i, err)
+				}
+				if i == 0 {
+					notes, byPacing = said, paced
+				}
 			}
-			if herr != nil {
-				err = fmt.Errorf("make namespace of host %d: %w", i, herr)
-				return
-			}
-			if i == 0 {
-				notes, byPacing = hn, hp
-			}
-		}
-	}()
-	<-done
-	return hosts, notes, byPacing, err
+			errs[k] = err
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return slices.DeleteFunc(hosts, func(h *host) bool { return h == nil }), nil, false, err
+	}
+	return hosts, notes, byPacing, nil
 }
 
 // hostTable returns how many buckets of TCP connections each of so many hosts has. Agents list a host's connections

@@ -42,6 +42,7 @@ type leaf struct {
 type list struct {
 	schema  *schema.Node
 	entries []*listEntry // by keys, numbers by size
+	last    int          // the place that was looked up last, mostly that of the next one too
 }
 
 // edit is one change of a leaf; nil stands for its absence.
@@ -168,11 +169,18 @@ func (e *listEntry) searchList(steps schema.Path) (int, bool) {
 	})
 }
 
-func (l *list) search(e schema.Elem) (int, bool) {
-	if n := len(l.entries); n > 0 && compareElems(l.entries[n-1].elem, e) < 0 {
-		return n, false // entries come in their order, mostly
+// search returns the place of an entry, and whether it is there.
+func (l *list) search(e schema.Elem) (i int, ok bool) {
+	switch n := len(l.entries); {
+	case l.last < n && sameStep(l.entries[l.last].elem, e):
+		return l.last, true
+	case n > 0 && compareElems(l.entries[n-1].elem, e) < 0: // entries come in their order, mostly
+		l.last = n
+		return n, false
 	}
-	return slices.BinarySearchFunc(l.entries, e, func(x *listEntry, e schema.Elem) int { return compareElems(x.elem, e) })
+	i, ok = slices.BinarySearchFunc(l.entries, e, func(x *listEntry, e schema.Elem) int { return compareElems(x.elem, e) })
+	l.last = i
+	return i, ok
 }
 
 // compareSteps orders steps by their names, one after the other.
@@ -370,7 +378,7 @@ func (f found) appendKids(out []found, e schema.Elem) []found {
 	if !ok {
 		return out
 	}
-	l := f.entry.lists[i]
+	l := &f.entry.lists[i]
 	if full(e, s) {
 		if k, ok := l.search(e); ok {
 			out = append(out, found{join(f.path, l.entries[k].elem), s, l.entries[k], nil})
