@@ -8,6 +8,7 @@ import (
 	"lightloom/controller"
 	"lightloom/controller/policy/pending"
 	"lightloom/pathmap"
+	"lightloom/pathmap/topo"
 	"lightloom/southbound"
 )
 
@@ -125,12 +126,28 @@ func nics(v *controller.View) [][2]pathmap.BitsPerSecond {
 	return all
 }
 
+// slowest returns the least rates of each rack's hosts; zero for one without any.
+func slowest(f *topo.Fabric, nic [][2]pathmap.BitsPerSecond) [][2]pathmap.BitsPerSecond {
+	all := make([][2]pathmap.BitsPerSecond, f.Racks)
+	for r := range all {
+		for h := f.FirstHost[r]; h < f.FirstHost[r+1]; h++ {
+			x := nic[h]
+			if h > f.FirstHost[r] {
+				x = [2]pathmap.BitsPerSecond{min(x[0], all[r][0]), min(x[1], all[r][1])}
+			}
+			all[r] = x
+		}
+	}
+	return all
+}
+
 // gatherer sums coflows by rack pair. It is asked for every coflow at every decision, so that it sorts
 // pairs and never host flows, and keeps its memory.
 type gatherer struct {
 	v    *controller.View
 	ends []port
 	nic  [][2]pathmap.BitsPerSecond
+	slow [][2]pathmap.BitsPerSecond // by rack: of its hosts, the least of nic
 
 	buckets []bucket
 	at      map[[2]southbound.RackID]int32 // the bucket of a pair of racks
@@ -245,9 +262,7 @@ func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pa
 	d := g.v.Wire(total).Over(rate)
 	for side, hosts := range [2][]southbound.HostID{r.src, r.dst} {
 		n := g.v.Fabric.HostsOf(racks[side])
-		if !slices.ContainsFunc(g.nic[first[side]:first[side]+n], func(nic [2]pathmap.BitsPerSecond) bool {
-			return nic[side] < rate
-		}) {
+		if n == 0 || g.slow[racks[side]][side] >= rate {
 			continue // no host of the rack is slower than the circuit
 		}
 		g.sum = slices.Grow(g.sum[:0], n)[:n]

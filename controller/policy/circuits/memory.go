@@ -58,14 +58,13 @@ type coflowPairs struct {
 func (m *memory) remember(v *controller.View, ends []port) {
 	if m.fabric != v.Fabric || !slices.Equal(m.ends, ends) || m.elephants != v.ElephantThreshold {
 		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.ElephantThreshold, coflowindex.Index[*coflowPairs]{}
-		n := v.Fabric.OCSPorts()
-		m.covered, m.meant = make([]time.Duration, n*n), make([]bool, n*n)
 	}
 	m.gather.v, m.gather.ends = v, ends
 	if m.gather.at == nil {
 		m.gather.at = map[[2]southbound.RackID]int32{}
 	}
 	m.gather.nic = nics(v)
+	m.gather.slow = slowest(v.Fabric, m.gather.nic)
 	if m.delta != v.Delta {
 		m.delta = v.Delta
 		m.books.Each(func(b *coflowPairs) { b.bound = m.bound(&b.sums) }) // each by itself: the order does not matter
@@ -197,15 +196,28 @@ type sums struct {
 }
 
 func sumUp(pairs []pair, ports int) sums {
-	s := sums{make([]int32, 2*ports), make([]time.Duration, 2*ports)}
+	var s sums
+	s.clear(ports)
 	for i := range pairs {
 		p := &pairs[i]
-		for _, port := range [2]int{int(p.in), ports + int(p.out)} {
-			s.pairs[port]++
-			s.whole[port] += p.whole
-		}
+		s.add(int(p.in), int(p.out), p.whole)
 	}
 	return s
+}
+
+// clear makes s the sums of no pairs.
+func (s *sums) clear(ports int) {
+	s.pairs = slices.Grow(s.pairs[:0], 2*ports)[:2*ports]
+	s.whole = slices.Grow(s.whole[:0], 2*ports)[:2*ports]
+	clear(s.pairs)
+	clear(s.whole)
+}
+
+func (s *sums) add(in, out int, whole time.Duration) {
+	for _, port := range [2]int{in, len(s.pairs)/2 + out} {
+		s.pairs[port]++
+		s.whole[port] += whole
+	}
 }
 
 // bound is T(C) of co-scheduler's Equation 2: the longest sum over any port of reconfiguration delay

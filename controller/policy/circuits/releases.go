@@ -24,7 +24,7 @@ type releases struct {
 // stretch with many ports is looked through.
 const stretches = 1024
 
-// open clears r, and prepares it for a number of ports and the instants in [from, to).
+// open clears r, and prepares it for a number of ports and the instants from one on, of which most are before another.
 func (r *releases) open(ports int, from, to time.Duration) {
 	if len(r.at) != ports {
 		r.at, r.next, r.prev = make([]time.Duration, ports), make([]int32, ports), make([]int32, ports)
@@ -42,12 +42,15 @@ func (r *releases) open(ports int, from, to time.Duration) {
 // set has a port be released at an instant, and then alone; southbound.Never: not at all.
 func (r *releases) set(port int, at time.Duration) {
 	if was := r.at[port]; was != southbound.Never {
-		r.drop(int32(port), int(was-r.from)>>r.shift)
+		r.drop(int32(port), r.stretch(was))
 	}
 	if r.at[port] = at; at != southbound.Never {
-		r.add(int32(port), int(at-r.from)>>r.shift)
+		r.add(int32(port), r.stretch(at))
 	}
 }
+
+// stretch is where an instant belongs: those that come late are in the last one.
+func (r *releases) stretch(at time.Duration) int { return min(int(at-r.from)>>r.shift, stretches-1) }
 
 func (r *releases) add(port int32, to int) {
 	r.next[port], r.prev[port] = -1, -1

@@ -2,7 +2,6 @@ package circuits
 
 import (
 	"math/bits"
-	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -48,13 +47,14 @@ func (r *round) playListed() {
 	s := r.s
 	r.candidates()
 	for _, lit := range [2]bool{true, false} {
-		for _, k := range s.among {
+		for k := s.among.next(0); k >= 0; k = s.among.next(k + 1) {
 			p := &s.todo[k]
 			if setup := r.setup(int(p.in), int(p.out)); !lit || setup == 0 {
 				r.try(int(p.in), int(p.out), setup)
 			}
 		}
 	}
+	s.among.clear()
 }
 
 // setup is the reconfiguration delay that a pair's circuit costs if it begins now.
@@ -125,14 +125,11 @@ func (r *round) candidates() {
 	for _, port := range s.touched {
 		s.free(int(port), s.advance(int(port), r.now).until > r.now)
 	}
-	s.among = s.among[:0]
 	for _, port := range s.touched {
 		if s.ports[port].until > r.now {
 			r.list(int(port))
 		}
 	}
-	slices.Sort(s.among)
-	s.among = slices.Compact(s.among)
 }
 
 // list adds the pairs of a port that is free to those that can begin.
@@ -145,7 +142,49 @@ func (r *round) list(port int) {
 				s.free(other, false)
 				continue
 			}
-			s.among = append(s.among, s.pairAt(port, other))
+			s.among.add(int(s.pairAt(port, other)))
 		}
 	}
+}
+
+// positions is a set of places in a list. It is clear between uses.
+type positions struct {
+	words     []uint64
+	first, to int // words outside of them are zero
+}
+
+func (p *positions) add(k int) {
+	w := k / 64
+	for len(p.words) <= w {
+		p.words = append(p.words, 0)
+	}
+	if p.to == 0 {
+		p.first = w
+	}
+	p.first, p.to = min(p.first, w), max(p.to, w+1)
+	p.words[w] |= 1 << (k % 64)
+}
+
+// next returns the first place from one on, -1 if there is none.
+func (p *positions) next(k int) int {
+	w := max(k/64, p.first)
+	if w >= p.to {
+		return -1
+	}
+	word := p.words[w]
+	if w == k/64 {
+		word &= ^uint64(0) << (k % 64)
+	}
+	for word == 0 {
+		if w++; w >= p.to {
+			return -1
+		}
+		word = p.words[w]
+	}
+	return w*64 + bits.TrailingZeros64(word)
+}
+
+func (p *positions) clear() {
+	clear(p.words[p.first:p.to])
+	p.first, p.to = 0, 0
 }

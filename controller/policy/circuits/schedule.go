@@ -25,6 +25,7 @@ type scheduler struct {
 	start   time.Duration     // instant of the decision
 	lit     []southbound.Port // by input: where its circuit leads at the start, if it is in service
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
+	likely  time.Duration     // instant: until when most ports will have been released; 0: the horizon
 	manner
 	cut   bool // the horizon left something undone
 	racks int  // ports of each wavelength; 0: all are of one
@@ -45,7 +46,7 @@ type scheduler struct {
 	book     *coflowPairs    // nil: its pairs are listed in todo
 	covered  []time.Duration // by input and output: what the pair need not be given any more
 	made     []controller.CircuitReservation
-	among    []int32
+	among    positions
 }
 
 // manner is how pairs come after each other.
@@ -161,7 +162,7 @@ func wordsOf(ports int) int { return (ports + 63) / 64 }
 
 // open readies the ports of the pending pairs, and has them be released at the start.
 func (s *scheduler) open() {
-	s.events.open(len(s.ports), s.start, s.horizon)
+	s.events.open(len(s.ports), s.start, cmp.Or(min(s.likely, s.horizon), s.horizon))
 	clear(s.idle[0])
 	clear(s.idle[1])
 	for p := range s.ports {

@@ -18,8 +18,10 @@ type Scratch struct {
 	laid   []controller.CircuitReservation // in the order of laying: the undo log
 	planes *wavelengthAssignment           // of pairs of racks; nil: there is one plane
 	dealt  []dealt                         // the undo log of planes
+	sums   sums                            // memory of Pairs
 	last   time.Duration                   // the end of what is laid, at most
 	whole  []pair                          // memory of Lay
+	at     []int32                         // memory of Lay: by rack and rack, the pair that is laid
 	racks  southbound.Port
 	n      int
 	delta  time.Duration // of the slowest OCS
@@ -36,7 +38,8 @@ func NewScratch(v *controller.View) *Scratch {
 	m := new(memory)
 	m.remember(v, ports(v))
 	x := &Scratch{memory: m, sched: m.scheduler(v), planes: newWavelengthAssignment(v), last: v.Now,
-		racks: southbound.Port(v.Fabric.Racks), n: v.Fabric.OCSPorts(), delta: v.Delta}
+		racks: southbound.Port(v.Fabric.Racks), n: v.Fabric.OCSPorts(), delta: v.Delta,
+		at: make([]int32, v.Fabric.Racks*v.Fabric.Racks)}
 	for _, d := range v.Deltas {
 		x.delta = max(x.delta, d)
 	}
@@ -68,14 +71,15 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 	g := &x.memory.gather
 	g.fill(&r)
 	of := g.sorted(1)
-	out, all := make([]Pair, 0, len(of)), make([]pair, 0, len(of))
+	out, s := make([]Pair, 0, len(of)), &x.sums
+	s.clear(x.n)
 	for _, i := range of {
-		p := g.pair(&r, &g.buckets[i])
-		all = append(all, p)
-		out = append(out, Pair{In: southbound.RackID(p.in), Out: southbound.RackID(p.out),
-			Bytes: p.size, Need: p.whole})
+		b := &g.buckets[i]
+		p := Pair{In: b.in, Out: b.out, Bytes: b.size, Need: g.over(&r, b, b.size, r.left)}
+		s.add(int(p.In), int(p.Out), p.Need)
+		out = append(out, p)
 	}
-	return out, bound(all, x.sched.delta, x.n) / time.Duration(x.count())
+	return out, s.bound(x.sched.delta) / time.Duration(x.count())
 }
 
 // count returns how many planes there are.
@@ -90,6 +94,7 @@ func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 	for i := range pairs {
 		p := &pairs[i]
 		p.Begin, p.End = southbound.Never, from
+		x.at[int(p.In)*int(x.racks)+int(p.Out)] = int32(i)
 		if p.Need > 0 {
 			x.whole = append(x.whole, pair{in: southbound.Port(p.In), out: southbound.Port(p.Out), need: p.Need})
 		}
@@ -102,16 +107,12 @@ func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 		defer func() { s.start, s.lit = now, lit }()
 	}
 	s.horizon = max(x.last, from) + long + 1
+	s.likely = max(x.last, from) + long/time.Duration(2*len(pairs)+1) // most begin in the gaps that others leave
+	defer func() { s.likely = 0 }()
 	for _, r := range s.layOut(0, x.deal(x.whole)) {
 		x.laid = append(x.laid, r)
 		x.last = max(x.last, r.NotAfter)
-		racks := [2]southbound.RackID{southbound.RackID(r.In % x.racks), southbound.RackID(r.Out % x.racks)}
-		k, _ := slices.BinarySearchFunc(pairs, racks, func(p Pair, racks [2]southbound.RackID) int {
-			if p.In != racks[0] {
-				return int(p.In) - int(racks[0])
-			}
-			return int(p.Out) - int(racks[1])
-		})
+		k := x.at[r.In%x.racks*x.racks+r.Out%x.racks]
 		pairs[k].Begin, pairs[k].End = min(pairs[k].Begin,
 			r.NotBefore+x.sched.deltaAt(int(r.In))), max(pairs[k].End, r.NotAfter)
 	}

@@ -172,6 +172,9 @@ func (m *memory) ledger(v *controller.View) *reservationPlan {
 		m.planned = map[southbound.CoflowID]bool{}
 	}
 	clear(m.planned)
+	if n := v.Fabric.OCSPorts(); len(m.covered) != n*n {
+		m.covered, m.meant = make([]time.Duration, n*n), make([]bool, n*n)
+	}
 	return &reservationPlan{v: v, memory: m, ends: ports(v), begun: m.begun[:0],
 		unbegun: m.unbegun[:0], held: m.held[:0],
 		planned: m.planned}
