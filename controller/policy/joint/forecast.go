@@ -150,7 +150,7 @@ func newForecast(v *controller.View, blind bool, without controller.JobID) *fore
 			f.expect(p)
 		}
 	}
-	f.run(nil)
+	f.run(nil, nil)
 	return f
 }
 
@@ -305,7 +305,11 @@ func (t *portSums) take() []portBytes {
 // run lays everything that is not laid, and with it a job that is tried; nil: none. It returns the sum
 // of the ends of jobs, in seconds. A job that is tried makes no other end sooner: where it seems to, it
 // has only changed the order in which another coflow's circuits are laid.
-func (f *forecast) run(try *liveJob) float64 {
+//
+// As soon as over (nil: never) finds that the sum will be too high, the rest is counted as work, but not laid: which
+// coflows come, and in which order, does not depend on times. The sum is then above all that can be.
+func (f *forecast) run(try *liveJob, over func(sum float64) bool) float64 {
+	lost := false
 	f.ready = f.ready[:0]
 	for _, j := range f.jobs {
 		f.open(j)
@@ -328,16 +332,29 @@ func (f *forecast) run(try *liveJob) float64 {
 				f.steps = append(f.steps[:f.laid], step{c, c.release, f.scratch.Mark(), len(f.used)})
 				f.laid++
 			}
-			c.end = f.lay(c)
+			f.work += c.work()
+			if c.end = c.release; !lost {
+				c.end = f.lay(c)
+			}
 		}
 		c.job.end = max(c.job.end, c.end)
 		f.arrive(c.job, c.edge, c.end)
+		lost = lost || over != nil && k >= base && over(f.sum(try))
 	}
-	sum := 0.0
-	for _, j := range f.jobs {
-		if try == nil {
+	if lost {
+		return forever * forever
+	}
+	if try == nil {
+		for _, j := range f.jobs {
 			j.without = j.end
 		}
+	}
+	return f.sum(try)
+}
+
+// sum is the sum of the ends of jobs, as far as they are known: it only grows.
+func (f *forecast) sum(try *liveJob) (sum float64) {
+	for _, j := range f.jobs {
 		sum += max(j.end, j.without)
 	}
 	if try != nil {
@@ -422,7 +439,6 @@ func (f *forecast) deliver(j *liveJob, s int, at float64) {
 
 // lay gives a coflow its circuits and its share of packets, and returns when it ends.
 func (f *forecast) lay(c *liveCoflow) float64 {
-	f.work += rowsPerPair * (1 + len(c.pairs))
 	end := c.release
 	for kind := hostUp; kind <= hostDown; kind++ {
 		for _, p := range c.ports[kind] {
@@ -493,6 +509,9 @@ const forever = 1e9 // seconds
 // rowsPerPair is about how many host flows are read in the time in which a pair of racks is laid.
 const rowsPerPair = 4
 
+// work is what laying a coflow counts.
+func (c *liveCoflow) work() int { return rowsPerPair * (1 + len(c.pairs)) }
+
 // pairEnd returns when a pair ends: over packets, or over its circuit with what packets have left of it
 // by then. It returns the bytes that the circuit carries too.
 func (f *forecast) pairEnd(c *liveCoflow, p *circuits.Pair) (end, carried float64) {
@@ -536,19 +555,21 @@ func (f *forecast) undo(mark circuits.Mark, used int) {
 	f.used = f.used[:used]
 }
 
-// try returns the sum of the ends of all jobs with one more, and takes that out again.
-func (f *forecast) try(j *liveJob) float64 {
+// try returns the sum of the ends of all jobs with one more, and takes that out again. It is far too high once over
+// finds that what is known of it is too high already.
+func (f *forecast) try(j *liveJob, over func(sum float64) bool) float64 {
 	first := f.first(j)
 	f.rewind(first)
 	for f.laid < first { // laid anew as they were
 		s := &f.steps[f.laid]
 		s.mark, s.used = f.scratch.Mark(), len(f.used)
 		s.coflow.release = s.release
+		f.work += s.coflow.work()
 		s.coflow.end = f.lay(s.coflow)
 		f.laid++
 	}
 	mark, used := f.scratch.Mark(), len(f.used)
-	sum := f.run(j)
+	sum := f.run(j, over)
 	f.undo(mark, used)
 	return sum
 }
@@ -569,7 +590,7 @@ func (f *forecast) add(j *liveJob) float64 {
 	f.rewind(f.first(j))
 	f.steps = f.steps[:f.laid]
 	f.jobs = append(f.jobs, j)
-	return f.run(nil)
+	return f.run(nil, nil)
 }
 
 // placed returns a job with its tasks on hosts.

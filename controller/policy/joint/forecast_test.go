@@ -23,7 +23,7 @@ func TestForecastTries(t *testing.T) {
 		}
 		j, rng := v.Waiting[0], v.Rand("forecast", 1)
 		f := newForecast(v, false, -1)
-		before, laid, used := f.run(nil), f.scratch.Mark(), len(f.used)
+		before, laid, used := f.run(nil, nil), f.scratch.Mark(), len(f.used)
 		var ends []float64
 		for _, j := range f.jobs {
 			ends = append(ends, j.end)
@@ -33,7 +33,7 @@ func TestForecastTries(t *testing.T) {
 			for i := range hosts {
 				hosts[i] = southbound.HostID(rng.IntN(len(v.Free)))
 			}
-			got := f.try(f.placed(j, hosts))
+			got := f.try(f.placed(j, hosts), nil)
 			fresh := newForecast(v, false, -1)
 			fresh.add(fresh.placed(j, hosts))
 			want := fresh.jobs[len(f.jobs)].end
@@ -45,8 +45,8 @@ func TestForecastTries(t *testing.T) {
 			}
 			tested++
 		}
-		f.try(f.placed(j, make([]southbound.HostID, j.Tasks()))) // nothing is sent: all is laid again
-		if after := f.run(nil); math.Abs(after-before) > 1e-6 || f.scratch.Mark() != laid ||
+		f.try(f.placed(j, make([]southbound.HostID, j.Tasks())), nil) // nothing is sent: all is laid again
+		if after := f.run(nil, nil); math.Abs(after-before) > 1e-6 || f.scratch.Mark() != laid ||
 			len(f.used) != used {
 			t.Fatalf("view %d: %v with %d, %d laid, before the tries %v with %d, %d", seed, after,
 				f.scratch.Mark(),

@@ -182,7 +182,7 @@ const starts = 4
 
 // nearBlocks lists candidates with the tasks that read near their blocks, on few racks to all, and the
 // others on the same racks in even shares, or on as few as can be.
-func (x *shapes) nearBlocks() (all []candidate) {
+func (x *shapes) nearBlocks() (all [][][]int32) {
 	racks := make([]int, len(x.room))
 	for r := range racks {
 		racks[r] = r
@@ -196,7 +196,7 @@ func (x *shapes) nearBlocks() (all []candidate) {
 		for k := 1; k <= len(order); k += 1 + k/16 {
 			for _, packed := range [2]bool{false, true} {
 				if c := x.nearOn(order[:k], packed); c != nil {
-					all = append(all, candidate{count: c})
+					all = append(all, c)
 				}
 			}
 		}

@@ -162,15 +162,15 @@ func TestNearBlocksFits(t *testing.T) {
 		}
 		for _, c := range all {
 			for r, room := range x.room {
-				for s := range c.count {
-					room -= c.count[s][r]
+				for s := range c {
+					room -= c[s][r]
 				}
 				if room < 0 {
 					t.Fatalf("view %d: rack %d has %d slots too few", seed, r, -room)
 				}
 			}
 			for s, n := range x.need {
-				if got := int32(total(c.count[s])); len(j.Stages[s].Tasks) > 0 && got != n {
+				if got := int32(total(c[s])); len(j.Stages[s].Tasks) > 0 && got != n {
 					t.Fatalf("view %d: %d tasks of stage %d are placed, want %d", seed, got, s, n)
 				}
 			}

@@ -31,6 +31,7 @@ type shapes struct {
 	need  []int32             // by stage: tasks to be placed
 	held  [][]int32           // by stage and rack: tasks that have hosts
 	seen  map[string]bool     // counts that were tried
+	order []int               // memory of prune
 	reads *reading            // nil: no task that is to be placed reads a block
 	best  candidate
 }
@@ -38,7 +39,6 @@ type shapes struct {
 // candidate is how many tasks of each stage go into which rack.
 type candidate struct {
 	count [][]int32 // by stage and rack
-	value float64   // by closed form
 	rest  int32     // slots that stay free in its racks: the fewer, the more whole racks are left
 	hosts []southbound.HostID
 	sum   float64 // of all jobs' ends, and the price of ports
@@ -50,11 +50,19 @@ func search(f *forecast, job *controller.Job, fixed []southbound.HostID, free []
 	b blocks) []southbound.HostID {
 	x := newShapes(f, job, fixed, free)
 	x.reads = newReading(job, b, f.v.Fabric.Racks)
-	all := x.candidates()
+	counts := x.candidates()
 	if x.reads != nil {
-		all = append(x.nearBlocks(), all...)
+		counts = append(x.nearBlocks(), counts...)
 	}
-	x.prune(&all, tried)
+	every := make([]int, f.v.Fabric.Racks)
+	for r := range every {
+		every[r] = r
+	}
+	values := make([]float64, len(counts))
+	for i, c := range counts {
+		values[i] = x.value(c, every)
+	}
+	all := x.prune(values, tried, func(i int) [][]int32 { return counts[i] })
 	x.best.sum = forever * forever
 	end := f.work + budget
 	for i := range all {
@@ -96,7 +104,7 @@ func newShapes(f *forecast, job *controller.Job, fixed []southbound.HostID, free
 
 // candidates lists shapes: from each rack, the racks after it in order of room or of idle ports, filled
 // with all stages alike or with one stage after the other; and even shares of more and more racks.
-func (x *shapes) candidates() []candidate {
+func (x *shapes) candidates() [][][]int32 {
 	racks := len(x.room)
 	byRoom, byPort := make([]int, racks), make([]int, racks)
 	for r := range racks {
@@ -106,10 +114,10 @@ func (x *shapes) candidates() []candidate {
 	slices.SortStableFunc(byPort, func(a, b int) int {
 		return cmp.Compare(x.busy[0][a]+x.busy[1][a], x.busy[0][b]+x.busy[1][b])
 	})
-	var all []candidate
+	var all [][][]int32
 	add := func(order []int, fill func(order []int) [][]int32) {
 		if c := fill(order); c != nil {
-			all = append(all, candidate{count: c})
+			all = append(all, c)
 		}
 	}
 	for _, order := range [2][]int{byRoom, byPort} {
@@ -213,8 +221,8 @@ func full(c [][]int32, left int32) [][]int32 {
 }
 
 // value is a candidate's closed form: over edges the longest time, backlog included, that the ports of
-// a rack need.
-func (x *shapes) value(c [][]int32) float64 {
+// a rack need. Racks are at least those with tasks.
+func (x *shapes) value(c [][]int32, racks []int) float64 {
 	sum, delta := 0.0, x.f.v.LeastDelta().Seconds()
 	for k := range x.job.Edges {
 		e := &x.job.Edges[k]
@@ -223,18 +231,25 @@ func (x *shapes) value(c [][]int32) float64 {
 		}
 		bytes := float64(x.job.Volume(e))
 		from, to := x.of(c, e.From), x.of(c, e.To)
-		n, m, most := total(from), total(to), 0.0
-		senders, receivers := float64(used(from)), float64(used(to))
-		for r := range from {
+		sent, got, most := int32(0), int32(0), 0.0
+		senders, receivers := 0, 0
+		for _, r := range racks {
+			if a, b := from[r], to[r]; a|b != 0 {
+				sent, got = sent+a, got+b
+				senders, receivers = senders+min(int(a), 1), receivers+min(int(b), 1)
+			}
+		}
+		n, m := max(float64(sent), 1), max(float64(got), 1)
+		for _, r := range racks {
 			if from[r]|to[r] == 0 {
 				continue
 			}
 			a, b := float64(from[r])/n, float64(to[r])/m
 			if up := bytes * a * (1 - b); up > 0 {
-				most = max(most, x.port(rackUp, r, up, receivers*delta))
+				most = max(most, x.port(rackUp, r, up, float64(receivers)*delta))
 			}
 			if down := bytes * b * (1 - a); down > 0 {
-				most = max(most, x.port(rackDown, r, down, senders*delta))
+				most = max(most, x.port(rackDown, r, down, float64(senders)*delta))
 			}
 		}
 		sum += most
@@ -258,15 +273,6 @@ func total(all []int32) float64 {
 	return max(float64(n), 1)
 }
 
-func used(all []int32) (n int) {
-	for _, k := range all {
-		if k > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // port returns how long bytes take through a rack's optical ports, evenly dealt out, or over packets if
 // that is sooner.
 func (x *shapes) port(side, rack int, bytes, delays float64) float64 {
@@ -280,23 +286,25 @@ func (x *shapes) port(side, rack int, bytes, delays float64) float64 {
 	return packets
 }
 
-// prune leaves the most promising candidates, each once.
-func (x *shapes) prune(all *[]candidate, most int) {
-	for i := range *all {
-		(*all)[i].value = x.value((*all)[i].count)
+// prune returns the most promising of some candidates, each once, by their values.
+func (x *shapes) prune(values []float64, most int, of func(i int) [][]int32) (kept []candidate) {
+	order := x.order[:0]
+	for i := range values {
+		order = append(order, i)
 	}
-	slices.SortStableFunc(*all, func(a, b candidate) int { return cmp.Compare(a.value, b.value) })
-	kept := (*all)[:0]
-	for _, c := range *all {
+	x.order = order
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(a, b)) })
+	for _, i := range order {
 		if len(kept) == most {
 			break
 		}
-		if key := keyOf(c.count); !x.seen[key] {
+		c := of(i)
+		if key := keyOf(c); !x.seen[key] {
 			x.seen[key] = true
-			kept = append(kept, c)
+			kept = append(kept, candidate{count: c})
 		}
 	}
-	*all = kept
+	return kept
 }
 
 func keyOf(c [][]int32) string {
@@ -333,7 +341,7 @@ func (x *shapes) try(c *candidate) {
 	if x.reads != nil {
 		price = blockPrice
 	}
-	ports, order := price*x.portTime(c.count), x.order(c.count)
+	ports, order := price*x.portTime(c.count), x.readers(c.count)
 	for _, packed := range [2]bool{true, false} {
 		hosts := x.hosts(c.count, order, packed)
 		if packed && slices.Equal(hosts, c.hosts) {
@@ -344,15 +352,19 @@ func (x *shapes) try(c *candidate) {
 		if x.reads != nil {
 			x.f.reads(j, hosts, x.reads.blocks, false)
 		}
-		c.sum = x.f.try(j) + ports + price*x.readTime(j)
+		reads, limit := price*x.readTime(j), x.best.sum-alike
+		if c.rest < x.best.rest {
+			limit = x.best.sum + alike
+		}
+		c.sum = x.f.try(j, func(sum float64) bool { return sum+ports+reads >= limit }) + ports + reads
 		if c.sum < x.best.sum-alike || c.sum < x.best.sum+alike && c.rest < x.best.rest {
 			x.best = *c
 		}
 	}
 }
 
-// order is by stage the tasks in order of their racks, where they read blocks; else nil.
-func (x *shapes) order(c [][]int32) [][]int32 {
+// readers is by stage the tasks in order of their racks, where they read blocks; else nil.
+func (x *shapes) readers(c [][]int32) [][]int32 {
 	order := make([][]int32, len(c))
 	for s := range c {
 		if x.reads != nil && x.reads.bytes[s] != nil {
@@ -442,8 +454,8 @@ func behind(left []int32, c [][]int32, rack int) int {
 // into others, and two racks' groups for each other, as long as that gains.
 func (x *shapes) improve(end int) {
 	for left := improved; left > 0 && x.f.work < end; {
-		all := x.neighbours(x.best.count)
-		x.prune(&all, min(left, 8))
+		near := x.neighbours(x.best.count)
+		all := x.prune(near.values, min(left, 8), near.count)
 		before := x.best.sum
 		for i := range all {
 			if left--; x.f.work < end {
@@ -477,21 +489,40 @@ func (x *shapes) targets(taken []int32) []int {
 	return append(own, free[:min(len(free), others)]...)
 }
 
-func (x *shapes) neighbours(c [][]int32) []candidate {
-	var all []candidate
-	taken := make([]int32, len(x.room))
-	for s := range c {
-		for r, n := range c[s] {
-			taken[r] += n
-		}
+// neighbours are candidates that differ from one in two racks each.
+type neighbours struct {
+	of     [][]int32
+	values []float64
+	racks  [][2]int // by neighbour
+	counts []int32  // by neighbour and stage: tasks in the first of its racks, and in the second
+}
+
+// count is a neighbour in full.
+func (n *neighbours) count(i int) [][]int32 {
+	out := make([][]int32, len(n.of))
+	for s := range out {
+		out[s] = slices.Clone(n.of[s])
+		at := 2 * (i*len(n.of) + s)
+		out[s][n.racks[i][0]], out[s][n.racks[i][1]] = n.counts[at], n.counts[at+1]
 	}
-	add := func(change func(n [][]int32)) {
-		n := make([][]int32, len(c))
+	return out
+}
+
+func (x *shapes) neighbours(c [][]int32) *neighbours {
+	all := &neighbours{of: c}
+	taken, racks, n := make([]int32, len(x.room)), []int(nil), make([][]int32, len(c))
+	for s := range c {
+		n[s] = slices.Clone(c[s])
+	}
+	for r := range taken {
+		held := int32(0)
 		for s := range c {
-			n[s] = slices.Clone(c[s])
+			taken[r] += c[s][r]
+			held += x.held[s][r]
 		}
-		change(n)
-		all = append(all, candidate{count: n})
+		if taken[r]+held > 0 {
+			racks = append(racks, r)
+		}
 	}
 	targets := x.targets(taken)
 	for a := range x.room {
@@ -499,34 +530,50 @@ func (x *shapes) neighbours(c [][]int32) []candidate {
 			continue
 		}
 		for _, b := range targets {
-			spare := x.room[b] - taken[b]
 			if a == b {
 				continue
 			}
-			if spare >= taken[a] { // the whole rack
-				add(func(n [][]int32) {
-					for s := range n {
-						n[s][b] += n[s][a]
-						n[s][a] = 0
-					}
-				})
+			among := racks
+			if !slices.Contains(racks, b) {
+				among = append(racks[:len(racks):len(racks)], b)
 			}
-			for s := range c {
-				for _, q := range [3]int32{c[s][a], c[s][a] / 2, 1} {
-					if q > 0 && q <= min(spare, c[s][a]) {
-						add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q })
-					}
+			x.between(c, a, b, taken[a], x.room[b]-taken[b], func(change func(n [][]int32)) {
+				change(n)
+				all.values = append(all.values, x.value(n, among))
+				all.racks = append(all.racks, [2]int{a, b})
+				for s := range n {
+					all.counts = append(all.counts, n[s][a], n[s][b])
+					n[s][a], n[s][b] = c[s][a], c[s][b]
 				}
-				for o := range c { // for as many of another stage
-					if q := min(c[s][a], c[o][b]); o != s && q > 0 {
-						add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q; n[o][b] -= q; n[o][a] += q })
-						if q > 1 {
-							add(func(n [][]int32) { n[s][a]--; n[s][b]++; n[o][b]--; n[o][a]++ })
-						}
-					}
+			})
+		}
+	}
+	return all
+}
+
+// between lists the changes by which groups of tasks go from one rack to another that has so many slots to spare.
+func (x *shapes) between(c [][]int32, a, b int, taken, spare int32, add func(change func(n [][]int32))) {
+	if spare >= taken { // the whole rack
+		add(func(n [][]int32) {
+			for s := range n {
+				n[s][b] += n[s][a]
+				n[s][a] = 0
+			}
+		})
+	}
+	for s := range c {
+		for _, q := range [3]int32{c[s][a], c[s][a] / 2, 1} {
+			if q > 0 && q <= min(spare, c[s][a]) {
+				add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q })
+			}
+		}
+		for o := range c { // for as many of another stage
+			if q := min(c[s][a], c[o][b]); o != s && q > 0 {
+				add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q; n[o][b] -= q; n[o][a] += q })
+				if q > 1 {
+					add(func(n [][]int32) { n[s][a]--; n[s][b]++; n[o][b]--; n[o][a]++ })
 				}
 			}
 		}
 	}
-	return all
 }
