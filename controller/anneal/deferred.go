@@ -21,8 +21,8 @@ type deferral struct {
 // visited whenever one comes or goes: never less than what doing it at once visits.
 func (s *NetworkState) postpone() {
 	s.later = &deferral{on: make([]int32, len(s.net.capacity)), begun: s.net.work, steps: int64(s.opt.Steps)}
-	for l, on := range s.net.on {
-		s.later.on[s.net.id[l]] = int32(len(on))
+	for l, p := range s.net.lists {
+		s.later.on[s.net.id[l]] = p.len
 	}
 }
 

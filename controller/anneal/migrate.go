@@ -100,7 +100,7 @@ func (m *migration) remaining(left func(edge int, src, dst southbound.HostID) pa
 	most := 0.0
 	for i := range m.live {
 		b := &m.live[i]
-		if rate := m.s.net.flows[b.flow].rate; rate > 0 {
+		if rate := m.s.net.rate[b.flow]; rate > 0 {
 			bytes := left(m.g.index[b.key.edge], b.key.src, b.key.dst)
 			most = max(most, 8*float64(bytes)/float64(rate))
 		}

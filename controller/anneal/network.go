@@ -19,17 +19,19 @@ type network struct {
 	number   []int32 // by link of the fabric: its place in links, and one; 0: it is not in it
 
 	links     []link
-	on        [][]visit        // by place
+	lists     []list           // by place: where its visits are
+	visits    []visit          // of all links
 	id        []pathmap.LinkID // by place
-	room      []visit          // for links to come
 	flows     []flow
-	hops      []hop // stride of them for each flow
+	rate      []int64 // by flow
+	hops      []hop   // stride of them for each flow
 	stride    int32
 	spare     []int32 // flows that are free to be used again
 	work      int64   // links and flows visited so far
 	touched   []share // room for reroute
 	isTouched []bool  // by place
 	paper     bool
+	trial     trial
 	objective
 }
 
@@ -44,6 +46,9 @@ type link struct {
 // visit is one flow on one link: which of its hops that is.
 type visit struct{ flow, hop int32 }
 
+// list is a part of the visits of all links: from at on, and how many can be there.
+type list struct{ at, len, room int32 }
+
 // hop is one link of a flow, by its place, and the flow's place among the visits of the link.
 type hop struct {
 	link int32
@@ -53,15 +58,14 @@ type hop struct {
 // flow is what travels as one connection: the host flow of all pairs of tasks of one edge that have the
 // same two hosts.
 type flow struct {
-	rate  int64
-	each  int64 // of it: what one pair of tasks has, in mode paper all of it
+	each  int64 // of its rate: what one pair of tasks has, in mode paper all of it
 	hops  int32 // how many it has
 	group int32
 	place int32 // among the members of its group
 	pairs int32 // of tasks, that share it: each has its even part of the rate
 }
 
-// usual is how many links most flows are on at most, and how many flows on most links.
+// usual is how many links most flows are on at most.
 const usual = 8
 
 func newNetwork(capacity []int64, paper bool) *network {
@@ -73,52 +77,60 @@ func (n *network) at(l pathmap.LinkID) int32 {
 	if k := n.number[l]; k > 0 {
 		return k - 1
 	}
-	if len(n.room) == 0 {
-		n.room = make([]visit, usual*linksAtOnce)
-	}
 	c := n.capacity[l]
 	n.links, n.id = append(n.links, link{capacity: c, share: c, next: c}), append(n.id, l)
-	n.on = append(n.on, n.room[:0:usual])
-	n.room = n.room[usual:]
+	n.lists = append(n.lists, list{at: int32(len(n.visits)), room: few})
+	n.extend(few)
 	n.number[l] = int32(len(n.links))
 	return n.number[l] - 1
 }
 
-// linksAtOnce is for how many links that come into a network room is made.
-const linksAtOnce = 64
+// few is for how many flows on a link there is room from the start.
+const few = 4
 
-// The spare capacity of a clone, which avoids allocations: additional flows on a link, and in all.
-const (
-	slack = 4
-	more  = 256
-)
+// extend adds room for visits.
+func (n *network) extend(by int) { n.visits = slices.Grow(n.visits, by)[:len(n.visits)+by] }
+
+// flowsOn returns the visits of a link. Borrowed until the next one comes.
+func (n *network) flowsOn(l int32) []visit {
+	p := n.lists[l]
+	return n.visits[p.at : p.at+p.len]
+}
+
+// more is how many flows a clone has room for beside those that it begins with.
+const more = 256
 
 // expect makes room for flows to come.
 func (n *network) expect(flows int) {
 	n.flows, n.hops = slices.Grow(n.flows, flows), slices.Grow(n.hops, flows*int(n.stride))
+	n.rate = slices.Grow(n.rate, flows)
 }
 
-// clone returns a network that changes by itself.
-func (n *network) clone() *network {
+// clone returns a network that changes by itself, in the memory of another one that is not in use any more; nil: there
+// is none.
+func (n *network) clone(memory *network) *network {
+	if memory == nil {
+		memory = &network{}
+	}
 	c := *n
-	c.number, c.id, c.room = slices.Clone(n.number), slices.Clone(n.id), nil
-	c.touched, c.isTouched = nil, nil
-	c.links, c.spare = slices.Clone(n.links), slices.Clone(n.spare)
-	c.flows = append(make([]flow, 0, len(n.flows)+more), n.flows...)
-	c.hops = append(make([]hop, 0, len(n.hops)+more*int(n.stride)), n.hops...)
-	visits := 0
-	for l := range n.on {
-		visits += len(n.on[l])
-	}
-	// One piece of memory for all; what grows beyond its part moves out by itself.
-	all := make([]visit, visits+slack*len(n.on))
-	c.on = make([][]visit, len(n.on))
-	for l := range n.on {
-		k := copy(all, n.on[l])
-		c.on[l], all = all[:k:k+slack], all[k+slack:]
-	}
+	c.number = append(memory.number[:0], n.number...)
+	c.id, c.links = copyOf(memory.id, n.id, len(n.id)/2), copyOf(memory.links, n.links, len(n.links)/2)
+	c.lists, c.visits = copyOf(memory.lists, n.lists, len(n.lists)/2), copyOf(memory.visits, n.visits, len(n.visits)/2)
+	c.touched, c.isTouched = memory.touched[:0], memory.isTouched[:0]
+	c.spare = append(memory.spare[:0], n.spare...)
+	c.flows, c.rate = copyOf(memory.flows, n.flows, more), copyOf(memory.rate, n.rate, more)
+	c.hops = copyOf(memory.hops, n.hops, more*int(n.stride))
+	c.trial = memory.trial
 	c.objective = n.objective.clone()
 	return &c
+}
+
+// copyOf copies all into memory that is used again, or that has room for some more.
+func copyOf[T any](memory, all []T, more int) []T {
+	if cap(memory) < len(all) {
+		memory = make([]T, 0, len(all)+more)
+	}
+	return append(memory[:0], all...)
 }
 
 // addFlow makes a flow of a group that is on no link yet.
@@ -129,10 +141,11 @@ func (n *network) addFlow(g int32) int32 {
 		n.spare = n.spare[:last]
 	} else {
 		f = int32(len(n.flows))
-		n.flows = append(n.flows, flow{})
+		n.flows, n.rate = append(n.flows, flow{}), append(n.rate, 0)
 		n.hops = slices.Grow(n.hops, int(n.stride))[:len(n.hops)+int(n.stride)]
 	}
-	n.flows[f] = flow{rate: math.MaxInt64, each: math.MaxInt64, group: g, place: n.enlist(g, f), pairs: 1}
+	n.rate[f] = math.MaxInt64
+	n.flows[f] = flow{each: math.MaxInt64, group: g, place: n.enlist(g, f), pairs: 1}
 	return f
 }
 
@@ -161,23 +174,28 @@ func (n *network) widen() {
 
 func (n *network) setPairs(f, pairs int32) {
 	n.flows[f].pairs = pairs
-	n.setRate(f, n.flows[f].rate)
+	n.setRate(f, n.rate[f])
 }
 
 // setRate gives a flow its rate and updates its group.
 func (n *network) setRate(f int32, rate int64) {
 	fl := &n.flows[f]
 	was := fl.each
-	if rate > fl.rate {
+	if rate > n.rate[f] {
 		n.raise(f, rate)
 	}
-	fl.rate, fl.each = rate, rate
-	if !n.paper && fl.pairs > 1 && rate != math.MaxInt64 {
-		fl.each /= int64(fl.pairs)
-	}
+	n.rate[f], fl.each = rate, n.eachOf(fl, rate)
 	if fl.each != was {
 		n.changed(fl.group, fl.place, was, fl.each)
 	}
+}
+
+// eachOf is what one pair of tasks of a flow has of a rate.
+func (n *network) eachOf(fl *flow, rate int64) int64 {
+	if n.paper || fl.pairs <= 1 || rate == math.MaxInt64 {
+		return rate
+	}
+	return rate / int64(fl.pairs)
 }
 
 // raise notes on a flow's links that it can have as much.
@@ -201,7 +219,7 @@ func (n *network) lay(f int32, links []pathmap.LinkID) {
 func (n *network) enter(f int32, id pathmap.LinkID) {
 	l := n.at(id)
 	k := &n.links[l]
-	k.share, k.next = k.next, k.capacity/int64(len(n.on[l])+2)
+	k.share, k.next = k.next, k.capacity/int64(n.lists[l].len+2)
 	n.work++
 	n.tighten(l)
 	n.visit(f, l)
@@ -220,17 +238,26 @@ func (n *network) visit(f, l int32) {
 	if fl.hops == n.stride {
 		n.widen()
 	}
-	n.hops[f*n.stride+fl.hops] = hop{l, int32(len(n.on[l]))}
-	n.on[l] = append(n.on[l], visit{f, fl.hops})
+	p := &n.lists[l]
+	if p.len == p.room { // they move to where there is room for twice as many
+		at := int32(len(n.visits))
+		n.extend(2 * int(p.room))
+		copy(n.visits[at:], n.visits[p.at:p.at+p.len])
+		p.at, p.room = at, 2*p.room
+	}
+	n.hops[f*n.stride+fl.hops] = hop{l, p.len}
+	n.visits[p.at+p.len] = visit{f, fl.hops}
+	p.len++
 	fl.hops++
 }
 
 // hold lets no flow on a link have more than its share.
 func (n *network) hold(l int32) {
-	n.work += int64(len(n.on[l]))
+	on, rates := n.flowsOn(l), n.rate
+	n.work += int64(len(on))
 	share, most := n.links[l].share, int64(0)
-	for _, o := range n.on[l] {
-		if rate := n.flows[o.flow].rate; rate <= share {
+	for _, o := range on {
+		if rate := rates[o.flow]; rate <= share {
 			most = max(most, rate)
 			continue
 		}
@@ -254,19 +281,18 @@ func (n *network) lift(f, first int32) {
 // to its place.
 func (n *network) removeVisit(f, hop int32) int32 {
 	h := n.hops[f*n.stride+hop]
-	on := n.on[h.link]
-	last := len(on) - 1
-	moved := on[last]
+	on := n.flowsOn(h.link)
+	moved := on[len(on)-1]
 	on[h.at] = moved
 	n.hops[moved.flow*n.stride+moved.hop].at = h.at
-	n.on[h.link] = on[:last]
+	n.lists[h.link].len--
 	return h.link
 }
 
 // relax shares a link among the flows that are left on it.
 func (n *network) relax(l int32) {
 	k := &n.links[l]
-	before, left := k.share, int64(len(n.on[l]))
+	before, left := k.share, int64(n.lists[l].len)
 	k.next, k.share = k.capacity/(left+1), k.capacity/max(left, 1)
 	if k.share != before && k.most >= before {
 		n.free(l, before)
@@ -276,19 +302,31 @@ func (n *network) relax(l int32) {
 // free gives the flows on a link that it has held back to a rate until now what the rest of their links
 // allow.
 func (n *network) free(l int32, rate int64) {
-	n.work += int64(len(n.on[l]))
+	on, rates := n.flowsOn(l), n.rate
+	n.work += int64(len(on))
 	most := int64(0)
-	for _, o := range n.on[l] {
-		has := n.flows[o.flow].rate
+	for _, o := range on {
+		has := rates[o.flow]
 		// Only a flow that this link held back can be faster now.
 		if has == rate {
-			if has = n.bottleneck(o.flow); has != rate {
+			if has = n.above(o.flow, rate); has != rate {
 				n.setRate(o.flow, has)
 			}
 		}
 		most = max(most, has)
 	}
 	n.links[l].most = most
+}
+
+// above is the bottleneck of a flow none of whose links gives less than a rate.
+func (n *network) above(f int32, rate int64) int64 {
+	r := int64(math.MaxInt64)
+	for _, h := range n.hopsOf(f) {
+		if r = min(r, n.links[h.link].share); r == rate {
+			break
+		}
+	}
+	return r
 }
 
 func (n *network) bottleneck(f int32) int64 {
@@ -386,7 +424,7 @@ func (n *network) touch(l int32) {
 	}
 	if !n.isTouched[l] {
 		n.isTouched[l] = true
-		n.touched = append(n.touched, share{l, int32(len(n.on[l])), n.links[l].share})
+		n.touched = append(n.touched, share{l, n.lists[l].len, n.links[l].share})
 	}
 }
 
@@ -394,7 +432,7 @@ func (n *network) touch(l int32) {
 func (n *network) reshare() {
 	for _, m := range n.touched {
 		n.isTouched[m.link] = false
-		if flows := int64(len(n.on[m.link])); flows != int64(m.flows) {
+		if flows := int64(n.lists[m.link].len); flows != int64(m.flows) {
 			k := &n.links[m.link]
 			k.share, k.next = k.capacity/max(flows, 1), k.capacity/(flows+1)
 		}
@@ -413,8 +451,8 @@ func (n *network) rerate(m *share) {
 // review gives the flows on a link whose rates are in a range those that their links allow.
 func (n *network) review(l int32, lo, hi int64) {
 	most := int64(0)
-	for _, o := range n.on[l] {
-		has := n.flows[o.flow].rate
+	for _, o := range n.flowsOn(l) {
+		has := n.rate[o.flow]
 		if lo <= has && has <= hi {
 			if is := n.bottleneck(o.flow); is != has {
 				has = is

@@ -149,7 +149,7 @@ func (s *NetworkState) begin(parts int) { s.end = s.net.work + s.opt.Work/int64(
 
 // clone returns a network state that changes by itself, with a part of the work of a decision before it.
 func (s *NetworkState) clone(parts int) *NetworkState {
-	c := &NetworkState{topology: s.topology, opt: s.opt, net: s.net.clone()}
+	c := &NetworkState{topology: s.topology, opt: s.opt, net: s.net.clone(s.topology.cache.takeSpare())}
 	c.begin(parts)
 	return c
 }

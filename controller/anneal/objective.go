@@ -215,6 +215,9 @@ func (w *objective) upstream(st *sinkStage) int64 {
 	return st.least
 }
 
+// has reports whether a group is of an edge that leads to the stage, and to no sink.
+func (st *sinkStage) has(g int32) bool { return slices.Contains(st.up, g) }
+
 // appraise re-values sinks.
 func (w *objective) appraise(k int32) {
 	s := &w.sinks[k]

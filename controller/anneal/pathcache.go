@@ -1,6 +1,7 @@
 package anneal
 
 import (
+	"sync"
 	"sync/atomic"
 
 	"lightloom/pathmap"
@@ -19,6 +20,35 @@ type PathCache struct {
 	fabric   *topo.Fabric // likewise
 	capacity []int64      // by link
 	hosts    hostLinks
+
+	mutex sync.Mutex
+	spare []*network // whose memory can be used again
+}
+
+// takeSpare returns a network that is not in use any more, nil if there is none.
+func (a *PathCache) takeSpare() *network {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	last := len(a.spare) - 1
+	if last < 0 {
+		return nil
+	}
+	n := a.spare[last]
+	a.spare[last] = nil
+	a.spare = a.spare[:last]
+	return n
+}
+
+// maxSpare bounds the networks that are kept.
+const maxSpare = 8
+
+// putSpare keeps the memory of a network that is not in use any more.
+func (a *PathCache) putSpare(n *network) {
+	a.mutex.Lock()
+	defer a.mutex.Unlock()
+	if len(a.spare) < maxSpare {
+		a.spare = append(a.spare, n)
+	}
 }
 
 // maxCachedPairs bounds the pairs remembered: with six paths of four links about 20 MB.

@@ -79,6 +79,11 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 		}
 	}
 	p := all[best]
+	for _, o := range all {
+		if o != p {
+			s.topology.cache.putSpare(o.s.net)
+		}
+	}
 	p.counts = lower
 	p.s.begin(len(all))
 	sum.Add(p.improve(rand.New(rngs[best])))

@@ -19,8 +19,8 @@ import (
 func reference(p *placing, j *controller.Job) int64 {
 	n := p.s.net
 	flows := map[int32]int64{}
-	for l := range n.on {
-		flows[int32(l)] = int64(len(n.on[l]))
+	for l := range n.lists {
+		flows[int32(l)] = int64(n.lists[l].len)
 	}
 	rate := func(f int32) int64 {
 		r := int64(math.MaxInt64)
@@ -90,19 +90,20 @@ func reaches(j *controller.Job, from, to int, seen []int) bool {
 func checkIndex(t *testing.T, n *network) {
 	t.Helper()
 	visits, hops := 0, 0
-	for l := range n.on {
+	for l := range n.lists {
 		if id := n.id[l]; int(n.number[id]) != l+1 || n.links[l].capacity != n.capacity[id] {
 			t.Fatalf("link %d is not at place %d", id, l)
 		}
-		visits += len(n.on[l])
-		for i, o := range n.on[l] {
-			f := &n.flows[o.flow]
+		on := n.flowsOn(int32(l))
+		visits += len(on)
+		for i, o := range on {
+			rate := n.rate[o.flow]
 			if h := n.hopsOf(o.flow)[o.hop]; h != (hop{int32(l), int32(i)}) {
 				t.Fatalf("link %d: visit %d is not flow %d's hop %d", l, i, o.flow, o.hop)
 			}
-			if most, least := n.links[l].most, n.bottleneck(o.flow); f.rate > most || f.rate != least {
+			if most, least := n.links[l].most, n.bottleneck(o.flow); rate > most || rate != least {
 				t.Fatalf("link %d: flow %d has %d, of at most %d and a bottleneck of %d", l, o.flow,
-					f.rate, most, least)
+					rate, most, least)
 			}
 		}
 	}

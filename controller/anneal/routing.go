@@ -194,7 +194,7 @@ func (r *routing) worst(among []int32) int32 {
 		if n < hops {
 			continue
 		}
-		if has := r.s.net.flows[c.flow].rate; n > hops || has < rate {
+		if has := r.s.net.rate[c.flow]; n > hops || has < rate {
 			worst, hops, rate = k, n, has
 		}
 	}
@@ -320,22 +320,35 @@ func (r *routing) localSearch() Count {
 	return count
 }
 
+// improveOne tries all paths for a flow. It is taken off its own once, and laid on the best when all have been tried.
 func (r *routing) improveOne(k int32, count *Count) bool {
-	from := r.all[k].at
+	c, net := &r.all[k], r.s.net
+	from := c.at
 	best, most := from, r.Utility()
-	for w := range int32(len(r.all[k].candidates)) {
+	net.lift(c.flow, hostHops)
+	net.absent(c.flow)
+	net.value()
+	last := int32(len(c.candidates)) - 1
+	if last == from {
+		last--
+	}
+	for w := range last + 1 {
 		if w == from {
 			continue
 		}
-		r.turn(k, w)
 		count.Evaluated++
-		if u := r.Utility(); u > most {
+		u := net.try(c.flow, c.candidates[w].Links)
+		if u > most {
 			best, most = w, u
 		}
+		if w == last && w == best {
+			net.cancel() // it stays
+		} else {
+			net.leave()
+		}
 	}
-	if r.all[k].at != best {
-		r.turn(k, best)
-	}
+	c.at = best
+	net.lay(c.flow, c.current().Links)
 	if best == from {
 		return false
 	}

@@ -110,13 +110,13 @@ func (r *routing) explain(coflows []Coflow) []FlowWhy {
 func (r *routing) explainOne(k int32) FlowWhy {
 	ch := &r.all[k]
 	net := r.s.net
-	fl := &net.flows[ch.flow]
-	w := FlowWhy{Path: ch.current().Path, Hops: len(ch.current().Links), Rate: fl.rate, Next: -1,
+	rate := net.rate[ch.flow]
+	w := FlowWhy{Path: ch.current().Path, Hops: len(ch.current().Links), Rate: rate, Next: -1,
 		Bottleneck: pathmap.None}
 	if i := slices.IndexFunc(net.hopsOf(ch.flow),
-		func(h hop) bool { return net.links[h.link].share <= fl.rate }); i >= 0 {
+		func(h hop) bool { return net.links[h.link].share <= rate }); i >= 0 {
 		l := net.hopsOf(ch.flow)[i].link
-		w.Bottleneck, w.Others = net.id[l], len(net.on[l])-1
+		w.Bottleneck, w.Others = net.id[l], int(net.lists[l].len)-1
 	}
 	is, from, best := r.Utility(), ch.at, int64(-1)
 	for to := range int32(len(ch.candidates)) {
