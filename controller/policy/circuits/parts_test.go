@@ -339,6 +339,7 @@ func TestLay(t *testing.T) {
 	pairs := []Pair{{In: 0, Out: 1, Need: 900 * ms}, {In: 0, Out: 2, Need: 400 * ms}, {In: 1, Out: 3},
 		{In: 3, Out: 2,
 			Need: 600 * ms}}
+	x.rank(pairs)
 	x.Lay(pairs, 0)
 	for i, p := range pairs {
 		if p.Need > 0 && p.End-p.Begin != p.Need || p.Need == 0 && p.Begin != southbound.Never {

@@ -2,6 +2,7 @@ package circuits
 
 import (
 	"math/bits"
+	"slices"
 	"time"
 
 	"lightloom/controller"
@@ -46,15 +47,45 @@ func (r *round) play() {
 func (r *round) playListed() {
 	s := r.s
 	r.candidates()
-	for _, lit := range [2]bool{true, false} {
+	if s.delta == 0 || s.deltas != nil { // pairs can cost nothing whose circuits are not there
 		for k := s.among.next(0); k >= 0; k = s.among.next(k + 1) {
-			p := &s.todo[k]
-			if setup := r.setup(int(p.in), int(p.out)); !lit || setup == 0 {
-				r.try(int(p.in), int(p.out), setup)
+			if p := &s.todo[k]; r.setup(int(p.in), int(p.out)) == 0 {
+				r.try(int(p.in), int(p.out), 0)
+			}
+		}
+	} else {
+		r.continueAll()
+	}
+	for k := s.among.next(0); k >= 0; k = s.among.next(k + 1) {
+		p := &s.todo[k]
+		r.try(int(p.in), int(p.out), r.setup(int(p.in), int(p.out)))
+	}
+	s.among.clear()
+}
+
+// continueAll has the touched inputs keep their circuits, in the order of todo, where those are of pairs that can begin.
+func (r *round) continueAll() {
+	s := r.s
+	if s.afresh {
+		return
+	}
+	s.kept = s.kept[:0]
+	for _, port := range s.touched {
+		if port&1 == 1 {
+			continue
+		}
+		input := int(port >> 1)
+		for _, out := range [2]southbound.Port{s.ports[port].last, r.litAt(input)} {
+			if out != southbound.NoPort && s.isPending(input, int(out)) && s.among.has(int(s.pairAt(int(port), 2*int(out)+1))) {
+				s.kept = append(s.kept, s.pairAt(int(port), 2*int(out)+1))
 			}
 		}
 	}
-	s.among.clear()
+	slices.Sort(s.kept)
+	for _, k := range s.kept {
+		p := &s.todo[k]
+		r.try(int(p.in), int(p.out), 0)
+	}
 }
 
 // setup is the reconfiguration delay that a pair's circuit costs if it begins now.
@@ -163,6 +194,10 @@ func (p *positions) add(k int) {
 	}
 	p.first, p.to = min(p.first, w), max(p.to, w+1)
 	p.words[w] |= 1 << (k % 64)
+}
+
+func (p *positions) has(k int) bool {
+	return k/64 < len(p.words) && p.words[k/64]>>(k%64)&1 == 1
 }
 
 // next returns the first place from one on, -1 if there is none.

@@ -47,6 +47,7 @@ type scheduler struct {
 	covered  []time.Duration // by input and output: what the pair need not be given any more
 	made     []controller.CircuitReservation
 	among    positions
+	kept     []int32 // of among: pairs whose circuits are there when the round begins
 }
 
 // manner is how pairs come after each other.
@@ -80,13 +81,7 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 		return nil
 	}
 	if !s.byPort {
-		n := southbound.Port(cmp.Or(s.racks, s.table.size()))
-		slices.SortFunc(todo, func(a, b pair) int {
-			if a.need != b.need { // as nearly always
-				return cmp.Compare(b.need, a.need)
-			}
-			return cmp.Or(cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
-		})
+		s.sort(todo)
 	}
 	s.todo, s.book = todo, nil
 	s.fit()
@@ -97,6 +92,17 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 		s.where[int(p.in)*s.table.size()+int(p.out)] = int32(k)
 	}
 	return s.begin(coflow, len(todo))
+}
+
+// sort has the longest pairs come first, and then the nearest.
+func (s *scheduler) sort(pairs []pair) {
+	n := southbound.Port(cmp.Or(s.racks, s.table.size()))
+	slices.SortFunc(pairs, func(a, b pair) int {
+		if a.need != b.need { // as nearly always
+			return cmp.Compare(b.need, a.need)
+		}
+		return cmp.Or(cmp.Compare((a.out-a.in+n)%n, (b.out-b.in+n)%n), cmp.Compare(a.in, b.in))
+	})
 }
 
 // layPairs does what layOut does with what is not covered of coflowPairs, without listing them:

@@ -62,6 +62,7 @@ type Pair struct {
 	Need    time.Duration // that they take on a circuit
 	Begin   time.Duration // set by Lay: when the circuit carries the first of them, and
 	End     time.Duration // the last
+	rank    int32         // among those that are laid with it
 }
 
 // Pairs sums what a coflow has left by pair of racks that circuits can join, by (in, out), and returns
@@ -79,7 +80,22 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 		s.add(int(p.In), int(p.Out), p.Need)
 		out = append(out, p)
 	}
+	x.rank(out)
 	return out, s.bound(x.sched.delta) / time.Duration(x.count())
+}
+
+// rank notes in which order the scheduler will go through pairs, which it then need not sort at each Lay.
+func (x *Scratch) rank(pairs []Pair) {
+	x.whole = x.whole[:0]
+	for i := range pairs {
+		p := &pairs[i]
+		x.whole = append(x.whole, pair{in: southbound.Port(p.In), out: southbound.Port(p.Out), need: p.Need})
+		x.at[int(p.In)*int(x.racks)+int(p.Out)] = int32(i)
+	}
+	x.sched.sort(x.whole)
+	for k := range x.whole {
+		pairs[x.at[x.whole[k].in*x.racks+x.whole[k].out]].rank = int32(k)
+	}
 }
 
 // count returns how many planes there are.
@@ -87,19 +103,21 @@ func (x *Scratch) count() int {
 	return x.memory.fabric.Spec.CircuitsARack()
 }
 
-// Lay gives a coflow's pairs their circuits, none before an instant.
+// Lay gives a coflow's pairs, which are from Pairs, their circuits, none before an instant.
 func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
-	x.whole = x.whole[:0]
-	long := 2 * x.delta * time.Duration(len(pairs))
+	x.whole = slices.Grow(x.whole[:0], len(pairs))[:len(pairs)]
+	long, some := 2*x.delta*time.Duration(len(pairs)), len(pairs)
 	for i := range pairs {
 		p := &pairs[i]
 		p.Begin, p.End = southbound.Never, from
 		x.at[int(p.In)*int(x.racks)+int(p.Out)] = int32(i)
-		if p.Need > 0 {
-			x.whole = append(x.whole, pair{in: southbound.Port(p.In), out: southbound.Port(p.Out), need: p.Need})
+		x.whole[p.rank] = pair{in: southbound.Port(p.In), out: southbound.Port(p.Out), need: p.Need}
+		if p.Need == 0 {
+			some-- // these have the last ranks
 		}
 		long += 2 * p.Need
 	}
+	x.whole = x.whole[:some]
 	s := x.sched
 	if now := s.start; from > now { // what is lit now will not be then
 		lit := s.lit
@@ -151,7 +169,8 @@ func (x *Scratch) Mark() Mark { return Mark{len(x.laid), len(x.dealt)} }
 
 // Undo takes out all that was laid since a mark.
 func (x *Scratch) Undo(to Mark) {
-	for _, r := range x.laid[to.laid:] {
+	for i := len(x.laid) - 1; i >= to.laid; i-- {
+		r := &x.laid[i]
 		x.sched.table.drop(r.In, r.Out, r.NotBefore)
 	}
 	x.laid = x.laid[:to.laid]

@@ -108,7 +108,11 @@ func (b *table) continues(in, out southbound.Port, at time.Duration) bool {
 // drop gives back what was taken from that instant on.
 func (b *table) drop(in, out southbound.Port, from time.Duration) {
 	for _, port := range [2]int{2 * int(in), 2*int(out) + 1} {
-		i := next(b.ports[port], from)
-		b.ports[port] = slices.Delete(b.ports[port], i, i+1)
+		spans := b.ports[port]
+		i := len(spans) - 1
+		if spans[i].start != from { // as mostly where what came last goes first
+			i = next(spans, from)
+		}
+		b.ports[port] = slices.Delete(spans, i, i+1)
 	}
 }
