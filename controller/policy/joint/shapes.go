@@ -32,8 +32,10 @@ type shapes struct {
 	held  [][]int32           // by stage and rack: tasks that have hosts
 	seen  map[string]bool     // counts that were tried
 	order []int               // memory of prune
-	reads *reading            // nil: no task that is to be placed reads a block
-	best  candidate
+	// memory of neighbours: of the candidate that they differ from
+	longest map[racksOf]longest
+	reads   *reading // nil: no task that is to be placed reads a block
+	best    candidate
 }
 
 // candidate is how many tasks of each stage go into which rack.
@@ -78,7 +80,7 @@ func newShapes(f *forecast, job *controller.Job, fixed []southbound.HostID, free
 	racks, stages := f.v.Fabric.Racks, len(job.Stages)
 	x := &shapes{f: f, job: job, fixed: fixed, free: free, room: make([]int32, racks),
 		need: make([]int32, stages),
-		held: make([][]int32, stages), seen: map[string]bool{}}
+		held: make([][]int32, stages), seen: map[string]bool{}, longest: map[racksOf]longest{}}
 	for h, n := range free {
 		x.room[f.v.HostRack(southbound.HostID(h))] += max(n, 0)
 	}
@@ -225,36 +227,55 @@ func full(c [][]int32, left int32) [][]int32 {
 func (x *shapes) value(c [][]int32, racks []int) float64 {
 	sum, delta := 0.0, x.f.v.LeastDelta().Seconds()
 	for k := range x.job.Edges {
-		e := &x.job.Edges[k]
-		if e.Kind == controller.Fixed {
+		if x.job.Edges[k].Kind == controller.Fixed {
 			continue
 		}
-		bytes := float64(x.job.Volume(e))
-		from, to := x.of(c, e.From), x.of(c, e.To)
-		sent, got, most := int32(0), int32(0), 0.0
-		senders, receivers := 0, 0
+		e, most := x.edge(c, k, racks), 0.0
 		for _, r := range racks {
-			if a, b := from[r], to[r]; a|b != 0 {
-				sent, got = sent+a, got+b
-				senders, receivers = senders+min(int(a), 1), receivers+min(int(b), 1)
-			}
-		}
-		n, m := max(float64(sent), 1), max(float64(got), 1)
-		for _, r := range racks {
-			if from[r]|to[r] == 0 {
-				continue
-			}
-			a, b := float64(from[r])/n, float64(to[r])/m
-			if up := bytes * a * (1 - b); up > 0 {
-				most = max(most, x.port(rackUp, r, up, float64(receivers)*delta))
-			}
-			if down := bytes * b * (1 - a); down > 0 {
-				most = max(most, x.port(rackDown, r, down, float64(senders)*delta))
-			}
+			most = max(most, e.time(x, r))
 		}
 		sum += most
 	}
 	return sum + x.readValue(c, delta)
+}
+
+// edgeTimes is what value needs to know of an edge to tell how long the ports of a rack need.
+type edgeTimes struct {
+	bytes    float64
+	from, to []int32 // by rack
+	n, m     float64 // tasks that send, and that receive; one at least
+	// how long circuits are dark: to as many racks, and from as many
+	receivers, senders float64
+}
+
+func (x *shapes) edge(c [][]int32, k int, racks []int) edgeTimes {
+	e, delta := &x.job.Edges[k], x.f.v.LeastDelta().Seconds()
+	t := edgeTimes{bytes: float64(x.job.Volume(e)), from: x.of(c, e.From), to: x.of(c, e.To)}
+	sent, got, senders, receivers := int32(0), int32(0), 0, 0
+	for _, r := range racks {
+		if a, b := t.from[r], t.to[r]; a|b != 0 {
+			sent, got = sent+a, got+b
+			senders, receivers = senders+min(int(a), 1), receivers+min(int(b), 1)
+		}
+	}
+	t.n, t.m = max(float64(sent), 1), max(float64(got), 1)
+	t.receivers, t.senders = float64(receivers)*delta, float64(senders)*delta
+	return t
+}
+
+// time is the longest that the ports of a rack need.
+func (t *edgeTimes) time(x *shapes, r int) (most float64) {
+	if t.from[r]|t.to[r] == 0 {
+		return 0
+	}
+	a, b := float64(t.from[r])/t.n, float64(t.to[r])/t.m
+	if up := t.bytes * a * (1 - b); up > 0 {
+		most = max(most, x.port(rackUp, r, up, t.receivers))
+	}
+	if down := t.bytes * b * (1 - a); down > 0 {
+		most = max(most, x.port(rackDown, r, down, t.senders))
+	}
+	return most
 }
 
 // of are the tasks of a stage by rack, those that have hosts too.
@@ -525,6 +546,7 @@ func (x *shapes) neighbours(c [][]int32) *neighbours {
 		}
 	}
 	targets := x.targets(taken)
+	clear(x.longest)
 	for a := range x.room {
 		if taken[a] == 0 {
 			continue
@@ -539,7 +561,7 @@ func (x *shapes) neighbours(c [][]int32) *neighbours {
 			}
 			x.between(c, a, b, taken[a], x.room[b]-taken[b], func(change func(n [][]int32)) {
 				change(n)
-				all.values = append(all.values, x.value(n, among))
+				all.values = append(all.values, x.changed(n, c, a, b, among, racks))
 				all.racks = append(all.racks, [2]int{a, b})
 				for s := range n {
 					all.counts = append(all.counts, n[s][a], n[s][b])
@@ -549,6 +571,59 @@ func (x *shapes) neighbours(c [][]int32) *neighbours {
 		}
 	}
 	return all
+}
+
+// longest are the racks that need longest, and how long: three, as changes concern two.
+type longest [3]struct {
+	rack int
+	time float64
+}
+
+// racksOf are the senders and receivers of an edge, by how long circuits are dark.
+type racksOf struct {
+	edge               int
+	receivers, senders float64
+}
+
+// changed is value for a candidate that differs from another one in two racks. What other racks need is kept in
+// memory as long as they send to as many racks, and receive from as many.
+func (x *shapes) changed(n, c [][]int32, a, b int, among, racks []int) float64 {
+	sum, delta := 0.0, x.f.v.LeastDelta().Seconds()
+	for k := range x.job.Edges {
+		if x.job.Edges[k].Kind == controller.Fixed {
+			continue
+		}
+		e := x.edge(n, k, among)
+		key := racksOf{k, e.receivers, e.senders}
+		top, ok := x.longest[key]
+		if !ok {
+			was := e
+			was.from, was.to = x.of(c, x.job.Edges[k].From), x.of(c, x.job.Edges[k].To)
+			for _, r := range racks {
+				top.add(r, was.time(x, r))
+			}
+			x.longest[key] = top
+		}
+		most := max(e.time(x, a), e.time(x, b))
+		for i := range top {
+			if r := &top[i]; r.rack != a && r.rack != b {
+				most = max(most, r.time)
+				break
+			}
+		}
+		sum += most
+	}
+	return sum + x.readValue(n, delta)
+}
+
+func (l *longest) add(rack int, time float64) {
+	for i := range l {
+		if time > l[i].time {
+			copy(l[i+1:], l[i:])
+			l[i].rack, l[i].time = rack, time
+			return
+		}
+	}
 }
 
 // between lists the changes by which groups of tasks go from one rack to another that has so many slots to spare.
