@@ -101,7 +101,7 @@ func TestWaitingMindsTheBound(t *testing.T) {
 		at := newPlacing(s.clone(s.opt.Restarts), j, slots(f, 2))
 		by := Schedule{Restarts: 1, Steps: s.opt.Steps, Paper: true}
 		want := decision(at, Run(at, by, rand.New(rand.NewPCG(seed, 2))))
-		p, count := s.attempt(j, slots(f, 2), 0, rand.NewPCG(seed, 2))
+		p, count := s.attempt(j, slots(f, 2), withSlots(slots(f, 2)), 0, rand.NewPCG(seed, 2))
 		if got := decision(p, count); got != want {
 			t.Fatalf("seed %d: decided\n%s\nand at once\n%s", seed, got, want)
 		}

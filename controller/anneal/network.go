@@ -32,6 +32,7 @@ type network struct {
 	isTouched []bool  // by place
 	paper     bool
 	trial     trial
+	byHost    [2][]int32 // memory of placing: zeros
 	objective
 }
 
@@ -68,8 +69,26 @@ type flow struct {
 // usual is how many links most flows are on at most.
 const usual = 8
 
-func newNetwork(capacity []int64, paper bool) *network {
-	return &network{capacity: capacity, number: make([]int32, len(capacity)), stride: usual, paper: paper}
+// newNetwork returns a network without flows, in the memory of another one that is not in use any more; nil: there is
+// none.
+func newNetwork(capacity []int64, paper bool, memory *network) *network {
+	if memory == nil {
+		memory = &network{}
+	}
+	return &network{capacity: capacity, number: zeroed(memory.number, len(capacity)), stride: usual, paper: paper,
+		links: memory.links[:0], lists: memory.lists[:0], visits: memory.visits[:0], id: memory.id[:0],
+		flows: memory.flows[:0], rate: memory.rate[:0], hops: memory.hops[:0], spare: memory.spare[:0],
+		touched: memory.touched[:0], isTouched: memory.isTouched[:0], trial: memory.trial, byHost: memory.byHost}
+}
+
+// zeroed returns so many zeros, in memory that is used again if it is enough.
+func zeroed(memory []int32, n int) []int32 {
+	if cap(memory) < n {
+		return make([]int32, n)
+	}
+	memory = memory[:n]
+	clear(memory)
+	return memory
 }
 
 // at returns the place of a link.
@@ -120,7 +139,7 @@ func (n *network) clone(memory *network) *network {
 	c.spare = append(memory.spare[:0], n.spare...)
 	c.flows, c.rate = copyOf(memory.flows, n.flows, more), copyOf(memory.rate, n.rate, more)
 	c.hops = copyOf(memory.hops, n.hops, more*int(n.stride))
-	c.trial = memory.trial
+	c.trial, c.byHost = memory.trial, memory.byHost
 	c.objective = n.objective.clone()
 	return &c
 }

@@ -87,7 +87,14 @@ type NetworkState struct {
 // NewNetworkState returns the empty network of a topology context.
 func NewNetworkState(g *TopologyContext, opt Options) *NetworkState {
 	opt = opt.withDefaults()
-	return &NetworkState{topology: g, opt: opt, net: newNetwork(g.capacity, opt.Paper && !opt.Shared)}
+	return &NetworkState{topology: g, opt: opt,
+		net: newNetwork(g.capacity, opt.Paper && !opt.Shared, g.cache.takeSpare())}
+}
+
+// Release has other networks on the same cache use the memory of this one, which is not used any more.
+func (s *NetworkState) Release() {
+	s.topology.cache.putSpare(s.net)
+	s.net = nil
 }
 
 // Expect makes room for as many host flows.

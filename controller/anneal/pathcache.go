@@ -40,7 +40,7 @@ func (a *PathCache) takeSpare() *network {
 }
 
 // maxSpare bounds the networks that are kept.
-const maxSpare = 8
+const maxSpare = 7
 
 // putSpare keeps the memory of a network that is not in use any more.
 func (a *PathCache) putSpare(n *network) {

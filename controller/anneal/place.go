@@ -38,6 +38,7 @@ func (s *NetworkState) Place(j *controller.Job, free []int32, rng *rand.Rand) Pl
 	}
 	before := s.Utility()
 	p, counts := s.attempts(j, free, rng)
+	s.topology.cache.putSpare(s.net)
 	s.net = p.s.net
 	var why []TaskWhy
 	if s.opt.Explain {
@@ -67,8 +68,9 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 		p.Reset(1, rand.New(rngs[0]))
 		return p, Count{}
 	}
+	hosts := withSlots(free)
 	each(len(all), func(r int) {
-		all[r], counts[r] = s.attempt(j, free, r, rngs[r])
+		all[r], counts[r] = s.attempt(j, free, hosts, r, rngs[r])
 	})
 	best, sum, lower := 0, Count{}, Count{}
 	for r, p := range all {
@@ -92,11 +94,12 @@ func (s *NetworkState) attempts(j *controller.Job, free []int32, rng *rand.Rand)
 
 // attempt runs one restart. In mode paper it runs on a network that waits. As soon as that would count more work
 // than is allowed, at its pace so far, it runs again on one that does not, which is always right.
-func (s *NetworkState) attempt(j *controller.Job, free []int32, r int, rng *rand.PCG) (*placing, Count) {
+func (s *NetworkState) attempt(j *controller.Job, free []int32, hosts []southbound.HostID, r int,
+	rng *rand.PCG) (*placing, Count) {
 	o := s.opt
 	by := Schedule{Restarts: 1, First: r, Steps: o.Steps, Start: o.Start, End: o.End, Paper: o.Paper}
 	if o.Paper && !o.Blind {
-		p, again := newPlacing(s.clone(o.Restarts), j, free), *rng
+		p, again := newPlacingOn(s.clone(o.Restarts), j, free, hosts), *rng
 		p.s.postpone()
 		count := Run(p, by, rand.New(&again))
 		if !p.Spent() {
@@ -105,7 +108,7 @@ func (s *NetworkState) attempt(j *controller.Job, free []int32, r int, rng *rand
 			return p, count
 		}
 	}
-	p := newPlacing(s.clone(o.Restarts), j, free)
+	p := newPlacingOn(s.clone(o.Restarts), j, free, hosts)
 	return p, Run(p, by, rand.New(rng))
 }
 

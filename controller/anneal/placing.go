@@ -69,20 +69,38 @@ type candidateOf struct {
 }
 
 func newPlacing(s *NetworkState, j *controller.Job, free []int32) *placing {
-	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free)}
+	return newPlacingOn(s, j, free, withSlots(free))
+}
+
+// withSlots returns the hosts with free slots.
+func withSlots(free []int32) []southbound.HostID {
+	some := 0
+	for _, f := range free {
+		some += int(min(max(f, 0), 1))
+	}
+	hosts := make([]southbound.HostID, 0, some)
+	for h, f := range free {
+		if f > 0 {
+			hosts = append(hosts, southbound.HostID(h))
+		}
+	}
+	return hosts
+}
+
+// newPlacingOn is newPlacing with the hosts that have free slots, which are borrowed.
+func newPlacingOn(s *NetworkState, j *controller.Job, free []int32, hosts []southbound.HostID) *placing {
+	p := &placing{s: s, g: newGraph(j), free: slices.Clone(free), hosts: hosts}
 	p.of = make([]map[pairOfHosts]int32, len(p.g.edges))
 	for k := range p.of {
 		p.of[k] = map[pairOfHosts]int32{}
 	}
 	p.flow, p.low = newDataflow(s.net, j, p.g), newRouting(s)
 	p.low.random = s.opt.Paper
-	for h, f := range free {
-		if f > 0 {
-			p.hosts = append(p.hosts, southbound.HostID(h))
-		}
-	}
 	p.host = make([]southbound.HostID, len(p.g.stage))
-	p.tally, p.gone = make([]int32, len(free)), make([]int32, len(free))
+	if len(s.net.byHost[0]) != len(free) {
+		s.net.byHost = [2][]int32{make([]int32, len(free)), make([]int32, len(free))}
+	}
+	p.tally, p.gone = s.net.byHost[0], s.net.byHost[1]
 	for t := range p.host {
 		p.host[t] = -1
 	}

@@ -114,6 +114,9 @@ func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Pl
 			c.found[j.FirstCoflow+southbound.CoflowID(k)] = placedEdge{k, placed}
 		}
 	}
+	if network != nil {
+		network.Release()
+	}
 	c.fillPlanned(v, p, later, free)
 	c.migrate(v, p)
 }

@@ -42,6 +42,7 @@ func (a *Annealed) Fill(v *controller.View, _ []controller.Event, p *controller.
 	paths, count := network.Route(network.split(todo, false), rng)
 	a.told(v, todo, network.Why())
 	later := network.Spread(network.split(todo, true), rng)
+	network.Release()
 	p.Anneal.Route.Evaluated += count.Evaluated
 	p.Anneal.Route.Accepted += count.Accepted
 	for i := range todo {
