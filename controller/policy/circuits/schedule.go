@@ -27,8 +27,9 @@ type scheduler struct {
 	horizon time.Duration     // instant: pairs that would begin later are left for another day
 	likely  time.Duration     // instant: until when most ports will have been released; 0: the horizon
 	manner
-	cut   bool // the horizon left something undone
-	racks int  // ports of each wavelength; 0: all are of one
+	sorted bool // pairs come in order
+	cut    bool // the horizon left something undone
+	racks  int  // ports of each wavelength; 0: all are of one
 
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
 	events   releases
@@ -80,7 +81,7 @@ func (s *scheduler) layOut(coflow southbound.CoflowID, todo []pair) []controller
 	if len(todo) == 0 {
 		return nil
 	}
-	if !s.byPort {
+	if !s.byPort && !s.sorted {
 		s.sort(todo)
 	}
 	s.todo, s.book = todo, nil

@@ -1,6 +1,7 @@
 package circuits
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -21,6 +22,7 @@ type Scratch struct {
 	sums   sums                            // memory of Pairs
 	last   time.Duration                   // the end of what is laid, at most
 	whole  []pair                          // memory of Lay
+	ranks  []ranked                        // memory of rank
 	at     []int32                         // memory of Lay: by rack and rack, the pair that is laid
 	racks  southbound.Port
 	n      int
@@ -84,17 +86,29 @@ func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]P
 	return out, s.bound(x.sched.delta) / time.Duration(x.count())
 }
 
+// ranked is a pair where it is sorted: what scheduler.sort compares, and where it is.
+type ranked struct {
+	need time.Duration
+	near int64 // from input to output, then the input
+	at   int32
+}
+
 // rank notes in which order the scheduler will go through pairs, which it then need not sort at each Lay.
 func (x *Scratch) rank(pairs []Pair) {
-	x.whole = x.whole[:0]
+	x.ranks = x.ranks[:0]
+	n := int64(x.racks)
 	for i := range pairs {
 		p := &pairs[i]
-		x.whole = append(x.whole, pair{in: southbound.Port(p.In), out: southbound.Port(p.Out), need: p.Need})
-		x.at[int(p.In)*int(x.racks)+int(p.Out)] = int32(i)
+		x.ranks = append(x.ranks, ranked{p.Need, (int64(p.Out)-int64(p.In)+n)%n*n + int64(p.In), int32(i)})
 	}
-	x.sched.sort(x.whole)
-	for k := range x.whole {
-		pairs[x.at[x.whole[k].in*x.racks+x.whole[k].out]].rank = int32(k)
+	slices.SortFunc(x.ranks, func(a, b ranked) int {
+		if a.need != b.need {
+			return cmp.Compare(b.need, a.need)
+		}
+		return cmp.Compare(a.near, b.near)
+	})
+	for k := range x.ranks {
+		pairs[x.ranks[k].at].rank = int32(k)
 	}
 }
 
@@ -126,7 +140,7 @@ func (x *Scratch) Lay(pairs []Pair, from time.Duration) {
 	}
 	s.horizon = max(x.last, from) + long + 1
 	s.likely = max(x.last, from) + long/time.Duration(2*len(pairs)+1) // most begin in the gaps that others leave
-	defer func() { s.likely = 0 }()
+	s.sorted = x.planes == nil
 	for _, r := range s.layOut(0, x.deal(x.whole)) {
 		x.laid = append(x.laid, r)
 		x.last = max(x.last, r.NotAfter)
