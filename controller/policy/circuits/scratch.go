@@ -67,6 +67,9 @@ type Pair struct {
 	rank    int32         // among those that are laid with it
 }
 
+// Alike reports whether two pairs are given the same circuit if all before them are alike, too.
+func (p Pair) Alike(o Pair) bool { return p.In == o.In && p.Out == o.Out && p.Need == o.Need }
+
 // Pairs sums what a coflow has left by pair of racks that circuits can join, by (in, out), and returns
 // T(C) of that. Rows are sorted as Expand sorts them.
 func (x *Scratch) Pairs(src, dst []southbound.HostID, left []pathmap.Bytes) ([]Pair, time.Duration) {

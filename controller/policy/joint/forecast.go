@@ -36,6 +36,7 @@ type forecast struct {
 	times   [2][]float64       // memory of lay: seconds over packets, by rack; and bytes that go so
 	over    [2][]float64
 	tallies [ports]portSums // memory of coflow
+	before  laidBefore
 
 	blind   bool           // there are no circuits
 	sources *place.Sources // of blocks
@@ -329,12 +330,26 @@ func (f *forecast) run(try *liveJob, over func(sum float64) bool) float64 {
 		f.ready = slices.Delete(f.ready, at, at+1)
 		if k >= base {
 			if try == nil {
+				f.before.laid = -1
 				f.steps = append(f.steps[:f.laid], step{c, c.release, f.scratch.Mark(), len(f.used)})
 				f.laid++
 			}
 			f.work += c.work()
 			if c.end = c.release; !lost {
-				c.end = f.lay(c)
+				c.end = f.through(c)
+			}
+			if over != nil && !lost { // circuits take more time to be laid
+				if k == base && f.before.recall(f.laid, c) {
+					c.end = f.ends(c, c.end)
+				}
+				c.job.end = max(c.job.end, c.end)
+				lost = over(f.sum(try))
+			}
+			if !lost {
+				c.end = f.lay(c, c.end)
+				if over != nil && k == base {
+					f.before = laidBefore{f.laid, c.release, append(f.before.pairs[:0], c.pairs...)}
+				}
 			}
 		}
 		c.job.end = max(c.job.end, c.end)
@@ -437,28 +452,10 @@ func (f *forecast) deliver(j *liveJob, s int, at float64) {
 	}
 }
 
-// lay gives a coflow its circuits and its share of packets, and returns when it ends.
-func (f *forecast) lay(c *liveCoflow) float64 {
-	end := c.release
-	for kind := hostUp; kind <= hostDown; kind++ {
-		for _, p := range c.ports[kind] {
-			end = max(end, c.release+f.share(kind, c.release, p))
-		}
-	}
-	for side := range 2 {
-		for _, p := range c.ports[rackUp+side] {
-			f.times[side][p.at], f.over[side][p.at] = f.share(rackUp+side, c.release, p), p.bytes
-		}
-	}
+// lay gives a coflow that hosts have sent at an instant its circuits and its share of packets, and returns when it ends.
+func (f *forecast) lay(c *liveCoflow, end float64) float64 {
 	f.scratch.Lay(c.pairs, time.Duration(c.release*1e9))
-	for i := range c.pairs {
-		p := &c.pairs[i]
-		at, carried := f.pairEnd(c, p)
-		end = max(end, at)
-		f.over[0][p.In] -= carried
-		f.over[1][p.Out] -= carried
-	}
-	end = max(end, f.unjoined(c))
+	end = f.ends(c, end)
 	for kind := range c.ports {
 		for _, p := range c.ports[kind] {
 			if kind <= rackDown {
@@ -468,6 +465,54 @@ func (f *forecast) lay(c *liveCoflow) float64 {
 			}
 			f.loads[kind][p.at] = append(f.loads[kind][p.at], portUse{c.release, end, p.bytes, p.flows})
 			f.used = append(f.used, portAt{kind, p.at})
+		}
+	}
+	return end
+}
+
+// ends returns when a coflow ends that hosts have sent at an instant, and whose pairs have their circuits. What goes over
+// packets is in over.
+func (f *forecast) ends(c *liveCoflow, end float64) float64 {
+	for side := range 2 {
+		for _, p := range c.ports[rackUp+side] {
+			f.times[side][p.at], f.over[side][p.at] = f.share(rackUp+side, c.release, p), p.bytes
+		}
+	}
+	for i := range c.pairs {
+		p := &c.pairs[i]
+		at, carried := f.pairEnd(c, p)
+		end = max(end, at)
+		f.over[0][p.In] -= carried
+		f.over[1][p.Out] -= carried
+	}
+	return max(end, f.unjoined(c))
+}
+
+// laidBefore is the coflow that was laid first when a job was tried: on other hosts of the same racks its circuits are
+// mostly the same.
+type laidBefore struct {
+	laid    int // of the steps before it; below zero: there is none
+	release float64
+	pairs   []circuits.Pair
+}
+
+// recall gives a coflow the circuits of that one if it would be given the same.
+func (b *laidBefore) recall(laid int, c *liveCoflow) bool {
+	if b.laid != laid || b.release != c.release || !slices.EqualFunc(b.pairs, c.pairs, circuits.Pair.Alike) {
+		return false
+	}
+	for i := range c.pairs {
+		c.pairs[i].Begin, c.pairs[i].End = b.pairs[i].Begin, b.pairs[i].End
+	}
+	return true
+}
+
+// through returns when hosts have sent and received a coflow.
+func (f *forecast) through(c *liveCoflow) float64 {
+	end := c.release
+	for kind := hostUp; kind <= hostDown; kind++ {
+		for _, p := range c.ports[kind] {
+			end = max(end, c.release+f.share(kind, c.release, p))
 		}
 	}
 	return end
@@ -565,7 +610,7 @@ func (f *forecast) try(j *liveJob, over func(sum float64) bool) float64 {
 		s.mark, s.used = f.scratch.Mark(), len(f.used)
 		s.coflow.release = s.release
 		f.work += s.coflow.work()
-		s.coflow.end = f.lay(s.coflow)
+		s.coflow.end = f.lay(s.coflow, f.through(s.coflow))
 		f.laid++
 	}
 	mark, used := f.scratch.Mark(), len(f.used)
