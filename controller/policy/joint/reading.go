@@ -136,8 +136,9 @@ func (x *reading) near(stage int, room []int32) (at, left []int32) {
 func (x *reading) byCopies(from int, room []int32) []int {
 	var order []int
 	have, covered := x.copies(), make([]bool, len(x.blocks)/controller.Replicas)
+	taken := make([]bool, len(room))
 	take := func(rack int) {
-		order = append(order, rack)
+		order, taken[rack] = append(order, rack), true
 		for s := range x.bytes {
 			for i := range x.bytes[s] {
 				t := x.first[s] + i
@@ -152,7 +153,7 @@ func (x *reading) byCopies(from int, room []int32) []int {
 	for take(from); len(order) < len(room); {
 		best := -1
 		for r := range room {
-			if !slices.Contains(order, r) && (best < 0 || cmp.Or(cmp.Compare(min(have[r], room[r]),
+			if !taken[r] && (best < 0 || cmp.Or(cmp.Compare(min(have[r], room[r]),
 				min(have[best], room[best])), cmp.Compare(room[r], room[best])) > 0) {
 				best = r
 			}
