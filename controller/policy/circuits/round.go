@@ -63,7 +63,8 @@ func (r *round) playListed() {
 	s.among.clear()
 }
 
-// continueAll has the touched inputs keep their circuits, in the order of todo, where those are of pairs that can begin.
+// continueAll has the touched inputs keep their circuits, in the order of todo, where those are of pairs that can
+// begin.
 func (r *round) continueAll() {
 	s := r.s
 	if s.afresh {

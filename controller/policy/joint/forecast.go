@@ -452,7 +452,8 @@ func (f *forecast) deliver(j *liveJob, s int, at float64) {
 	}
 }
 
-// lay gives a coflow that hosts have sent at an instant its circuits and its share of packets, and returns when it ends.
+// lay gives a coflow that hosts have sent at an instant its circuits and its share of packets, and returns when it
+// ends.
 func (f *forecast) lay(c *liveCoflow, end float64) float64 {
 	f.scratch.Lay(c.pairs, time.Duration(c.release*1e9))
 	end = f.ends(c, end)
@@ -470,8 +471,8 @@ func (f *forecast) lay(c *liveCoflow, end float64) float64 {
 	return end
 }
 
-// ends returns when a coflow ends that hosts have sent at an instant, and whose pairs have their circuits. What goes over
-// packets is in over.
+// ends returns when a coflow ends that hosts have sent at an instant, and whose pairs have their circuits. What goes
+// over packets is in over.
 func (f *forecast) ends(c *liveCoflow, end float64) float64 {
 	for side := range 2 {
 		for _, p := range c.ports[rackUp+side] {
