@@ -54,18 +54,12 @@ type Config struct {
 
 	RIB *rib.RIB // a packet switch also serves gRIBI, of these tables; nil: it does not
 
-	// Turns has room for as many targets as handle large requests at a time. It is shared by the targets of a process,
-	// which a controller programs all at once; nil: any number.
-	Turns chan struct{}
-
 	Settle time.Duration // how long a Set waits, where the model has it answer when all is done; 0 means 5 s
 
 	Strict       bool   // refuse a Set without an election id
 	ElectionFile string // keeps the largest election ids over a restart of the target; "" keeps them in memory only
 
-	MaxBytes       int // of one message; 0 means 16 MiB
-	MaxSubscribers int // streams at a time; 0 means 64
-	MaxQueue       int // leaves that a subscriber may lag behind before it is cut; 0 means 65,536
+	Limits
 
 	Keepalive time.Duration // of an idle connection, and half of it for an answer; 0 means 10 s, the least is 1 s
 
@@ -75,6 +69,17 @@ type Config struct {
 	Counts func() ([]PortCount, error)
 
 	Log *slog.Logger // nil: none
+}
+
+// Limits bounds what peers can ask of a target.
+type Limits struct {
+	MaxBytes       int // of one message; 0 means 16 MiB
+	MaxSubscribers int // streams at a time; 0 means 64
+	MaxQueue       int // leaves that a subscriber may lag behind before it is cut; 0 means 65,536
+
+	// Turns has room for as many targets as handle large requests at a time. It is shared by the targets of a process,
+	// which a controller programs all at once; nil: any number.
+	Turns chan struct{}
 }
 
 const (

@@ -32,23 +32,28 @@ type scheduler struct {
 	racks  int  // ports of each wavelength; 0: all are of one
 
 	// Inputs are ports 2r, outputs 2r+1. Of each coflow that is laid:
-	events   releases
-	ports    []portState
-	words    int             // of a set of racks
-	pending  []uint64        // by port: the other sides of its pairs that are not done
-	idle     [2][]uint64     // inputs, and outputs, that were free when they were last looked at; no other can be
-	touched  []int32         // ports that are released in this round, or taken
-	where    []int32         // by input and output: the position of their pair
-	turned   []uint64        // inputs that have become idle in this round
-	fresh    []uint64        // outputs that have
-	mayBegin []uint64        // inputs with pairs that can begin in this round
-	own      []pair          // memory of lay
-	todo     []pair          // borrowed
-	book     *coflowPairs    // nil: its pairs are listed in todo
-	covered  []time.Duration // by input and output: what the pair need not be given any more
-	made     []controller.CircuitReservation
-	among    positions
-	kept     []int32 // of among: pairs whose circuits are there when the round begins
+	events  releases
+	ports   []portState
+	words   int             // of a set of racks
+	pending []uint64        // by port: the other sides of its pairs that are not done
+	idle    [2][]uint64     // inputs, and outputs, that were free when they were last looked at; no other can be
+	where   []int32         // by input and output: the position of their pair
+	own     []pair          // memory of lay
+	todo    []pair          // borrowed
+	book    *coflowPairs    // nil: its pairs are listed in todo
+	covered []time.Duration // by input and output: what the pair need not be given any more
+	made    []controller.CircuitReservation
+	turn
+}
+
+// turn is what a scheduler knows of the round that it is in.
+type turn struct {
+	touched  []int32   // ports that are released in it, or taken
+	turned   []uint64  // inputs that have become idle
+	fresh    []uint64  // outputs that have
+	mayBegin []uint64  // inputs with pairs that can begin
+	among    positions // pairs that can
+	kept     []int32   // of these, whose circuits are there when the round begins
 }
 
 // manner is how pairs come after each other.

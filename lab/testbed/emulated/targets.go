@@ -46,7 +46,7 @@ func (s *Testbed) openTargets() error {
 		if err := s.Packets.Switches[id].Open(e.ln, e.id,
 			target.Config{Start: s.Epoch, Neighbors: s.discovery.heard(id),
 				Profile: served(s.Config.Profiles.of(node.Role)),
-				Turns:   turns,
+				Limits:  target.Limits{Turns: turns},
 				Strict:  true, ElectionFile: filepath.Join(s.fences, pki.NameOf(node.Name)),
 				Counts: func() ([]target.PortCount, error) { return s.Counters.ports(id) }}); err != nil {
 			return err
