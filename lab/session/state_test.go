@@ -26,9 +26,8 @@ func TestStateSeenInside(t *testing.T) {
 
 // TestBuildTime: a fabric that takes more than seconds to come up is announced, and how long it takes.
 func TestBuildTime(t *testing.T) {
-	for nodes, want := range map[int]time.Duration{24: time.Second, 165: 4 * time.Second,
-		585:  20 * time.Second,
-		8403: 11 * time.Minute} {
+	for nodes, want := range map[int]time.Duration{24: time.Second, 293: 2 * time.Second,
+		585: 5 * time.Second, 1169: 15 * time.Second, 8403: 8 * time.Minute} {
 		if got := buildTime(nodes); got > want || got < want/2 && nodes > 100 {
 			t.Errorf("%d switches and hosts: %v, want about %v", nodes, got, want)
 		}
