@@ -54,6 +54,9 @@ func (c *counters) set(s demand.Sample, err error) {
 	c.sample, c.err = s, err
 }
 
+// trafficWithin is how long agents may take to tell of their traffic.
+const trafficWithin = 5 * time.Second
+
 // poll reads counters twice in each period of the estimates, so that these never use what is older than
 // half of one, until ctx ends.
 func (l *Leader) poll(ctx context.Context, m Meter) {
@@ -61,7 +64,7 @@ func (l *Leader) poll(ctx context.Context, m Meter) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		c, cancel := context.WithTimeout(ctx, l.cfg.SetTimeout)
+		c, cancel := context.WithTimeout(ctx, min(l.cfg.SetTimeout, trafficWithin))
 		s, err := m.Traffic(c)
 		cancel()
 		if ctx.Err() != nil {

@@ -74,7 +74,8 @@ type Parent struct {
 	// how long a leader can be silent before others stand for election, and lack a majority before it gives up; 0: the
 	// default of package replica. A leader's lease follows from it, so all replicas of a cluster must have the same.
 	Silence time.Duration `json:"silence,omitempty"`
-	// how long a switch may take for a Set or a read, where its record does not say; 0: the default of package leader
+	// how long a switch may take for a claim, with its dial, a Set or a read, where its record does not say; 0: the
+	// default of package leader
 	Within time.Duration `json:"within,omitempty"`
 	// how far its process lets memory grow before it collects garbage, in percent of what is in use; 0: as Go does
 	Garbage int `json:"garbage,omitempty"`

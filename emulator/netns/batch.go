@@ -3,6 +3,7 @@ package netns
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"syscall"
 
@@ -98,8 +99,10 @@ func (b *batch) send() (tag int, err error) {
 			return all[0].tag, fmt.Errorf("%s: %w", all[0].what, err)
 		}
 		for _, m := range msgs {
-			i := int(m.Header.Seq - all[0].seq)
-			if i < 0 || i >= len(all) || m.Header.Type != unix.NLMSG_ERROR || len(m.Data) < 4 {
+			i, found := slices.BinarySearchFunc(all, m.Header.Seq, func(r batched, seq uint32) int {
+				return int(int32(r.seq - seq)) // numbers go round
+			})
+			if !found || m.Header.Type != unix.NLMSG_ERROR || len(m.Data) < 4 {
 				continue // an answer to what was sent before
 			}
 			switch code := int32(binary.NativeEndian.Uint32(m.Data)); {

@@ -124,6 +124,9 @@ func (f *Fabric) lay(opt Options) (err error) {
 func (f *Fabric) Raise(ctx context.Context) error {
 	b := batch{wire: f.wire}
 	send := func() error {
+		if ctx.Err() != nil {
+			return fmt.Errorf("raise fabric: %w", context.Cause(ctx))
+		}
 		if l, err := b.send(); err != nil {
 			return fmt.Errorf("shape %s: %w", f.name(pathmap.LinkID(l)), err)
 		}
@@ -140,9 +143,6 @@ func (f *Fabric) Raise(ctx context.Context) error {
 		if b.add(l, f.ports[l], made[link.Capacity]); !b.full() {
 			continue
 		}
-		if ctx.Err() != nil {
-			return fmt.Errorf("raise fabric: %w", context.Cause(ctx))
-		}
 		if err := send(); err != nil {
 			return err
 		}
@@ -150,7 +150,7 @@ func (f *Fabric) Raise(ctx context.Context) error {
 	if err := send(); err != nil {
 		return err
 	}
-	return f.awaitUp()
+	return f.awaitUp(ctx)
 }
 
 // shape returns how a switch's port is shaped that sends into a link.
@@ -162,11 +162,14 @@ func (f *Fabric) shape(link pathmap.Link) shape {
 }
 
 // awaitUp returns once all interfaces take packets, which the kernel sees to some time after they were set up.
-func (f *Fabric) awaitUp() error {
+func (f *Fabric) awaitUp(ctx context.Context) error {
 	for l, link := range f.spec.Topology.Links() {
 		nl := f.wire.Handle
 		if h := f.hostAt(link.From); h >= 0 {
 			nl = f.hosts[h].wire.Handle
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("raise fabric: %w", context.Cause(ctx))
 		}
 		if err := dataplane.AwaitUp(nl, f.ports[l]); err != nil {
 			return err

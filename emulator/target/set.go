@@ -44,8 +44,10 @@ func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse
 			return nil, err
 		}
 	}
-	resp, err := t.set(req)
-	end()
+	resp, err := func() (*gpb.SetResponse, error) {
+		defer end()
+		return t.set(req)
+	}()
 	if err == nil {
 		err = t.settle(ctx)
 	}

@@ -77,8 +77,8 @@ type Limits struct {
 	MaxSubscribers int // streams at a time; 0 means 64
 	MaxQueue       int // leaves that a subscriber may lag behind before it is cut; 0 means 65,536
 
-	// Turns has room for as many targets as handle large requests at a time. It is shared by the targets of a process,
-	// which a controller programs all at once; nil: any number.
+	// Turns has room for as many targets as handle a Get or a large Set at a time. It is shared by the targets of a
+	// process, which a controller programs all at once; nil: any number.
 	Turns chan struct{}
 }
 

@@ -9,6 +9,7 @@ import (
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi/schema"
@@ -79,18 +80,26 @@ func (s *Session) getOnce(ctx context.Context, paths []schema.Path,
 	if err != nil {
 		return nil, err
 	}
-	var out []schema.Leaf
-	s.takeTurn(func() {
-		for _, n := range resp.GetNotification() {
-			var leaves []schema.Leaf
-			if _, leaves, err = decodeNotification(s.model, n); err != nil {
-				return
-			}
-			out = append(out, leaves...)
+	if proto.Size(resp) > largeAnswer {
+		end, err := s.takeTurn(ctx)
+		if err != nil {
+			return nil, err
 		}
-	})
-	return out, err
+		defer end()
+	}
+	var out []schema.Leaf
+	for _, n := range resp.GetNotification() {
+		_, leaves, err := decodeNotification(s.model, n)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, leaves...)
+	}
+	return out, nil
 }
+
+// largeAnswer is from how many bytes on an answer is read in turn with those to other sessions.
+const largeAnswer = 32 << 10
 
 // once reads paths with a subscription, for devices that implement no Get. It takes one snapshot: ctx
 // bounds it.

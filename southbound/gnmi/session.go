@@ -63,8 +63,8 @@ type Config struct {
 	Timeout   time.Duration // of one Set, Get or Capabilities whose context has no deadline; 0 means 5 s
 	Keepalive time.Duration // of an idle connection; 0 means 10 s, below which servers say too_many_pings
 	MaxBytes  int           // of one message; 0 means 16 MiB
-	// Turns has room for as many sessions as write or read tables at a time. It is shared by the sessions of a process,
-	// which would else hold the tables of all devices in several forms at once; nil: any number.
+	// Turns has room for as many sessions as write a table or read a large answer at a time. It is shared by the
+	// sessions of a process, which would else hold the tables of all devices in several forms at once; nil: any number.
 	Turns chan struct{}
 	Poll  time.Duration // between two reads of what a device can not stream; 0 means 1 s
 }
@@ -293,9 +293,15 @@ func (s *Session) set(ctx context.Context, c *southbound.Change) error {
 
 func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 	c, gone := s.gather(c)
-	var req *gpb.SetRequest
-	var err error
-	s.takeTurn(func() { req, err = s.writer.Encode(c) })
+	end := func() {}
+	if c.Replace || len(c.Rules) > manyRules {
+		var err error
+		if end, err = s.takeTurn(ctx); err != nil {
+			return err
+		}
+	}
+	req, err := s.writer.Encode(c)
+	end()
 	if err != nil {
 		return err
 	}
@@ -325,13 +331,17 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 	return nil
 }
 
-// takeTurn does what needs no device, in turn with other sessions.
-func (s *Session) takeTurn(do func()) {
-	if s.cfg.Turns != nil {
-		s.cfg.Turns <- struct{}{}
-		defer func() { <-s.cfg.Turns }()
+// takeTurn waits for this session's turn to do what takes much memory and needs no device, and returns what ends it.
+func (s *Session) takeTurn(ctx context.Context) (end func(), err error) {
+	if s.cfg.Turns == nil {
+		return func() {}, nil
 	}
-	do()
+	select {
+	case s.cfg.Turns <- struct{}{}:
+		return func() { <-s.cfg.Turns }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("wait for the tables of other devices: %w", ctx.Err())
+	}
 }
 
 // circuitKnower is a writer that knows which circuits its device is configured to have.

@@ -388,6 +388,8 @@ func (s *Testbed) notReady(took time.Duration, left []southbound.DeviceID, crowd
 			what = fmt.Sprintf("%s and up to %d others have no rules",
 				s.Topo.Topology.Node(left[0]).Name, len(left)-1)
 		}
+	} else if !s.Packets.up() {
+		what = "ports of switches are not up"
 	}
 	err := fmt.Errorf("wait for the controller: after %v %s", took.Round(time.Second), what)
 	if crowd.busy() {
