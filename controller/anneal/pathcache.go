@@ -70,7 +70,7 @@ func (a *PathCache) about(m *pathmap.Map, f *topo.Fabric) {
 	if a.fabric == f {
 		return
 	}
-	a.fabric, a.capacity, a.hosts = f, nil, hostLinks{}
+	a.fabric, a.capacity, a.hosts, a.spare = f, nil, hostLinks{}, nil // the memory fitted the fabric before
 	for _, l := range f.Topology.Links() {
 		a.capacity = append(a.capacity, int64(l.Capacity))
 	}

@@ -38,20 +38,21 @@ func TestTrials(t *testing.T) {
 	t.Parallel()
 	f, m := fabric(t, "hybrid:racks=6,hosts=3,spines=3,eps=1Gbps,ocs=10Gbps")
 	g, n := fabric(t, "leafspine:racks=4,hosts=2,spines=3,eps=100Mbps,nic=500Mbps")
-	better := 0
+	better, caches := 0, [2]PathCache{}
 	for seed := range tries.Of[uint64](300, 2000) {
 		var both [2]*placing
 		for i := range both {
 			rng := rand.New(rand.NewPCG(seed, 2))
-			fabric, paths := f, m
+			fabric, paths := f, m // of which all networks use the memory of earlier ones
 			if seed%2 == 1 {
 				fabric, paths = g, n
 			}
-			s := NewNetworkState(NewTopologyContext(fabric, paths, nil, nil), Options{RouteSteps: 3})
+			s := NewNetworkState(NewTopologyContext(fabric, paths, nil, &caches[seed%2]), Options{RouteSteps: 3})
 			runSome(s, rng, rng.IntN(60))
 			p := newPlacing(s.clone(1), randomJob(rng, 4), slots(fabric, 3))
 			p.Reset(int(seed%3), rng)
 			p.localOnes()
+			s.Release()
 			both[i] = p
 		}
 		slow, fast := both[0].low, both[1].low
@@ -75,6 +76,8 @@ func TestTrials(t *testing.T) {
 			}
 		}
 		checkIndex(t, fast.s.net)
+		slow.s.Release()
+		fast.s.Release()
 	}
 	if better < 100 {
 		t.Errorf("only %d flows found a better path", better)
