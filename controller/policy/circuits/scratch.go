@@ -67,7 +67,8 @@ type Pair struct {
 	rank    int32         // among those that are laid with it
 }
 
-// Alike reports whether two pairs are given the same circuit if all before them are alike, too.
+// Alike reports whether two pairs are given the same circuit if all before them are alike, too, and the same schedule
+// stands before these.
 func (p Pair) Alike(o Pair) bool { return p.In == o.In && p.Out == o.Out && p.Need == o.Need }
 
 // Pairs sums what a coflow has left by pair of racks that circuits can join, by (in, out), and returns
@@ -96,8 +97,22 @@ type ranked struct {
 	at   int32
 }
 
-// rank notes in which order the scheduler will go through pairs, which it then need not sort at each Lay.
+// rank notes in which order the scheduler will go through pairs, which it then need not sort at each Lay. With planes,
+// it is sorted once they are dealt; only those that need nothing come last here.
 func (x *Scratch) rank(pairs []Pair) {
+	if x.planes != nil {
+		first, last := int32(0), int32(len(pairs))-1
+		for i := range pairs {
+			if p := &pairs[i]; p.Need > 0 {
+				p.rank = first
+				first++
+			} else {
+				p.rank = last
+				last--
+			}
+		}
+		return
+	}
 	x.ranks = x.ranks[:0]
 	n := int64(x.racks)
 	for i := range pairs {
