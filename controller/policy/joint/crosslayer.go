@@ -30,7 +30,7 @@ type CrossLayer struct {
 
 	plans  bool            // places are sought by a forecast, where there is an optical switch
 	blind  bool            // the forecast knows of no circuits
-	router *route.Annealed // where plans is set: it gets less work where circuits carry most
+	router *route.Annealed // where plans is set: it gets less work on fabrics with an OCS
 }
 
 // Tell has every placement explained from now on.
@@ -55,8 +55,8 @@ type Placer struct{ *CrossLayer }
 // Wants implements the part's list of events.
 func (*Placer) Wants() controller.KindSet { return place.Wants() | place.IncrementalWants() }
 
-// Where circuits carry most bytes, routing anneals once and may take a twentieth of the usual work. The paths that it
-// begins with are the widest; from random ones as many steps hardly ever reach as much.
+// On fabrics with an OCS, routing anneals once and may take a twentieth of the usual work, beside laying flows on their
+// widest paths. From random paths as many steps hardly ever reach as much.
 const (
 	restartsBesideCircuits = 1
 	workBesideCircuits     = 1_000_000
@@ -64,7 +64,7 @@ const (
 
 func (c *CrossLayer) limitRouting(v *controller.View) {
 	o := &c.router.Options
-	o.Restarts, o.Work = c.opt.Restarts, c.opt.Work
+	o.Restarts, o.Work, o.LayFirst = c.opt.Restarts, c.opt.Work, v.Fabric.HasOCS()
 	if v.Fabric.HasOCS() {
 		o.Restarts = cmp.Or(c.opt.Restarts, restartsBesideCircuits)
 		o.Work = cmp.Or(c.opt.Work, workBesideCircuits)

@@ -36,9 +36,9 @@ func (c *Placer) migrate(v *controller.View, p *controller.Plan) {
 		j, edges := open(v, r)
 		migrationCost := migrationCostOf(v, r, edges)
 		migrationCost.Factor = c.factor
-		m := route.NewNetworkState(without(v, r.Job.ID), c.opt, c.cache).Migrate(j, r.Hosts, v.Free,
-			mostJobs, migrationCost,
-			v.Rand("migrate", uint64(r.Job.ID)))
+		network := route.NewNetworkState(without(v, r.Job.ID), c.opt, c.cache)
+		m := network.Migrate(j, r.Hosts, v.Free, mostJobs, migrationCost, v.Rand("migrate", uint64(r.Job.ID)))
+		network.Release()
 		count(&p.Anneal.Place, m.Place)
 		count(&p.Anneal.Route, m.Route)
 		if len(m.Tasks) > 0 {

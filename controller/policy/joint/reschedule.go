@@ -17,8 +17,9 @@ func (c *CrossLayer) reschedule(v *controller.View, p *controller.Plan, h *contr
 	others.Coflows = slices.DeleteFunc(slices.Clone(v.Coflows), func(cf controller.CoflowView) bool {
 		return cf.Job == h.Job.ID
 	})
-	placed := route.NewNetworkState(&others, c.opt, c.cache).
-		Reschedule(h.Job, h.Hosts, free, v.Rand("rehouse", uint64(h.Job.ID)))
+	network := route.NewNetworkState(&others, c.opt, c.cache)
+	placed := network.Reschedule(h.Job, h.Hosts, free, v.Rand("rehouse", uint64(h.Job.ID)))
+	network.Release()
 	count(&p.Anneal.Place, placed.Place)
 	count(&p.Anneal.Route, placed.Route)
 	return placed.Hosts
@@ -33,8 +34,9 @@ func (c *CrossLayer) placeReduces(v *controller.View, p *controller.Plan, j *con
 	if c.plans && plannable(v, j) {
 		return searchReduces(newForecast(v, c.blind, j.ID), j, hosts, tasks, free)
 	}
-	placed := route.NewNetworkState(v, c.opt, c.cache).PlaceReduces(j, hosts, tasks, free,
-		v.Rand("gather", uint64(j.ID)))
+	network := route.NewNetworkState(v, c.opt, c.cache)
+	placed := network.PlaceReduces(j, hosts, tasks, free, v.Rand("gather", uint64(j.ID)))
+	network.Release()
 	count(&p.Anneal.Place, placed.Place)
 	count(&p.Anneal.Route, placed.Route)
 	out := make([]southbound.HostID, len(tasks))
