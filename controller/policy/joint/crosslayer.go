@@ -55,27 +55,17 @@ type Placer struct{ *CrossLayer }
 // Wants implements the part's list of events.
 func (*Placer) Wants() controller.KindSet { return place.Wants() | place.IncrementalWants() }
 
-// On fabrics with an OCS, routing anneals once and may take a twentieth of the usual work, beside laying flows on their
-// widest paths. From random paths as many steps hardly ever reach as much.
-const (
-	restartsBesideCircuits = 1
-	workBesideCircuits     = 1_000_000
-)
-
-func (c *CrossLayer) limitRouting(v *controller.View) {
-	o := &c.router.Options
-	o.Restarts, o.Work, o.LayFirst = c.opt.Restarts, c.opt.Work, v.Fabric.HasOCS()
-	if v.Fabric.HasOCS() {
-		o.Restarts = cmp.Or(c.opt.Restarts, restartsBesideCircuits)
-		o.Work = cmp.Or(c.opt.Work, workBesideCircuits)
-	}
-}
+// besideCircuits is how much work routing may take on fabrics with an OCS: a fifth of the usual.
+const besideCircuits = 4_000_000
 
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]placedEdge{}
 	if c.router != nil {
-		c.limitRouting(v)
+		c.router.Options.Work = c.opt.Work
+		if v.Fabric.HasOCS() {
+			c.router.Options.Work = cmp.Or(c.opt.Work, besideCircuits)
+		}
 	}
 	v = c.incremental.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int,
 		free []int32) []southbound.HostID {
