@@ -21,7 +21,6 @@ type ruleWriter struct {
 	basis bool // the last request held it
 	made  map[hops]bool
 	named []hops // groups of the last request
-	bulk  bool   // many rules have gone as one value
 }
 
 // hops are the ports of a group: primary and backup.
@@ -75,8 +74,8 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		*list = append(*list, u)
 	}
 	var table []schema.Leaf // the forwarding policy's own leaves, and rules that go with them
-	bulk := !c.Replace && !w.bulk && len(rules) > manyRules
-	if w.bulk = w.bulk || bulk; c.Replace || bulk {
+	bulk := !c.Replace && len(rules) > manyRules
+	if c.Replace || bulk {
 		table = w.p.BaseLeaves()[:2]
 		for _, r := range rules {
 			table = append(table, w.p.RuleLeaves(r, false)...)
@@ -93,6 +92,9 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	case c.Replace:
 		add(&req.Replace, policyPath(), table)
 	case bulk:
+		for _, r := range rules {
+			req.Delete = append(req.Delete, rulePath(w.p.Sequence(r.Match)).Proto())
+		}
 		add(&req.Update, policyPath(), table)
 	default:
 		for _, r := range rules {
@@ -102,9 +104,10 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	return req, err
 }
 
-// manyRules is how many rules go one by one. The table that a session begins with goes as one value, which takes both
-// ends a fraction of the time; but only once, since what another client has put into a rule goes only where the rule is
-// replaced.
+// manyRules is how many rules are replaced one by one. More go as one value, which takes both ends less time where the
+// device has none of them. It is an update, so that other rules stay. Its rules are deleted before it in the same
+// transaction, so that nothing stays that another client has put into one. A path to delete need not exist (gNMI
+// specification, 3.4.6).
 const manyRules = 64
 
 // addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that
