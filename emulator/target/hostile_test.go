@@ -88,6 +88,28 @@ func TestManyEntries(t *testing.T) {
 	}
 }
 
+// TestManyFields: likewise a Set of more fields of one entry.
+func TestManyFields(t *testing.T) {
+	r := newRig(t, device.Packet, func(_ *device.Config, c *target.Config) { c.Profile = "sonic" })
+	const many = 1<<16 + 1
+	text := []byte(`{`)
+	for i := range many {
+		if i > 0 {
+			text = append(text, ',')
+		}
+		text = fmt.Appendf(text, `"f%05d":"x"`, i)
+	}
+	const entry = aclTable + "/T"
+	_, err := r.target.Set(t.Context(), &gpb.SetRequest{Update: []*gpb.Update{upd(t, entry, string(text)+"}")}})
+	if status.Code(err) != codes.ResourceExhausted || !strings.Contains(err.Error(), "f65536") {
+		t.Errorf("a Set of many fields: %v", err)
+	}
+	if _, err := r.target.Get(t.Context(), &gpb.GetRequest{Path: []*gpb.Path{pathOf(t, entry)},
+		Encoding: gpb.Encoding_JSON_IETF}); status.Code(err) != codes.NotFound {
+		t.Errorf("afterwards it says %v of the entry, want that there is none", err)
+	}
+}
+
 // TestClientCertificates: clients with an expired certificate, one of an authority that the target does not trust, or
 // none are turned away; the driver's error names the device.
 func TestClientCertificates(t *testing.T) {

@@ -15,14 +15,14 @@ type tree struct {
 	model *schema.Model
 	root  *listEntry
 	edits []edit
-	full  bool // an entry was put where maxEntries are
+	full  bool // an entry or a leaf was put where maxEntries are
 
 	counted []PortCount  // what portCounts put last
 	heard   []lldp.Heard // what neighbors put last
 }
 
-// maxEntries bounds what one list can have after a Set, as each new entry moves those behind it. A switch with a rule
-// for each of 128 racks and 64 tags has an eighth of that.
+// maxEntries bounds the entries of one list, and the leaves of one entry, after a Set, as each new one moves those
+// behind it. A switch with a rule for each of 128 racks and 64 tags has an eighth of that.
 const maxEntries = 1 << 16
 
 // listEntry is the root, or one entry of a list. Containers are not kept: what is in them stands in the entry around
@@ -67,7 +67,10 @@ func (t *tree) put(p schema.Path, v schema.Value) {
 func (t *tree) swap(e *listEntry, rest schema.Path, v schema.Value) (schema.Value, *schema.Node) {
 	n := toKeys(rest)
 	if n == 0 {
-		return e.swap(rest, v)
+		had := len(e.leaves)
+		old, s := e.swap(rest, v)
+		t.full = t.full || len(e.leaves) > max(had, maxEntries)
+		return old, s
 	}
 	i, ok := e.searchList(rest[:n])
 	if !ok {
