@@ -216,7 +216,7 @@ func (t *Target) transact(ops []operation) (time.Duration, error) {
 	return at, err
 }
 
-// edit does the operations and returns the leaves that they named. It stops once a list has too many entries.
+// edit does the operations and returns the leaves that they named. It stops once a list or an entry has too many parts.
 func (t *Target) edit(ops []operation) ([]schema.Path, error) {
 	var touched []schema.Path
 	t.tree.full = false
@@ -238,7 +238,7 @@ func (t *Target) edit(ops []operation) ([]schema.Path, error) {
 		}
 		for _, l := range o.leaves {
 			if put(l.Path, l.Value); t.tree.full {
-				return nil, status.Errorf(codes.ResourceExhausted, "set %q: the list has more than %d entries then",
+				return nil, status.Errorf(codes.ResourceExhausted, "set %q: a list or an entry has more than %d parts then",
 					l.Path.String(), maxEntries)
 			}
 		}
