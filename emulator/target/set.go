@@ -238,8 +238,8 @@ func (t *Target) edit(ops []operation) ([]schema.Path, error) {
 		}
 		for _, l := range o.leaves {
 			if put(l.Path, l.Value); t.tree.full {
-				return nil, status.Errorf(codes.ResourceExhausted, "set %q: a list or an entry has more than %d parts then",
-					l.Path.String(), maxEntries)
+				return nil, status.Errorf(codes.ResourceExhausted,
+					"set %q: a list or an entry has more than %d entries or leaves then", l.Path.String(), maxEntries)
 			}
 		}
 	}

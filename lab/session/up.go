@@ -155,7 +155,7 @@ func (u *upping) ready(ctx context.Context, o *emulated.ChildConfig) error {
 }
 
 // buildTime is about how long a fabric takes to come up: on two cores that do nothing else 293 switches and hosts take
-// 1.4 s, 585 take 3.6 s and 1,169 take 12.5 s.
+// 1.4 s, 585 take 3.6 s and 1,169 take 15 s.
 func buildTime(nodes int) time.Duration {
 	return time.Duration(3.6 * math.Pow(float64(nodes)/585, 1.7) * float64(time.Second))
 }

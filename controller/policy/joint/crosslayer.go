@@ -58,14 +58,18 @@ func (*Placer) Wants() controller.KindSet { return place.Wants() | place.Increme
 // besideCircuits is how much work routing may take on fabrics with an OCS: a fifth of the usual.
 const besideCircuits = 4_000_000
 
+func (c *CrossLayer) limitRouting(v *controller.View) {
+	c.router.Options.Work = c.opt.Work
+	if v.Fabric.HasOCS() {
+		c.router.Options.Work = cmp.Or(c.opt.Work, besideCircuits)
+	}
+}
+
 // Fill places jobs.
 func (c *Placer) Fill(v *controller.View, _ []controller.Event, p *controller.Plan) {
 	c.found = map[southbound.CoflowID]placedEdge{}
 	if c.router != nil {
-		c.router.Options.Work = c.opt.Work
-		if v.Fabric.HasOCS() {
-			c.router.Options.Work = cmp.Or(c.opt.Work, besideCircuits)
-		}
+		c.limitRouting(v)
 	}
 	v = c.incremental.Fill(v, p, func(j *controller.Job, hosts []southbound.HostID, tasks []int,
 		free []int32) []southbound.HostID {
