@@ -20,7 +20,7 @@ type Console struct {
 	ReportDir  string   // where report.json, run.json and report.html go; empty: a fresh directory, whose name is printed
 	DryRun     bool     // prepare everything, say what would run, and run nothing
 	Interleave bool     // in each run policies run in an order drawn from its seed
-	Ready      *os.File // written to and closed once the fabric of up is there; nil: nobody waits
+	Ready      *os.File // written to and closed once the fabric of up is there; nil: no process waits
 	Page       string   // loopback address of the page of up; empty: any free port; session.NoPage: none
 	UpJobs     string   // path of jobs that up submits; empty: none
 	// Then is called once the fabric of up is there; nil: nothing

@@ -25,7 +25,7 @@ import (
 
 // UpOptions are what the command up takes beside the fabric.
 type UpOptions struct {
-	Ready *os.File      // written to and closed once the fabric is up; nil: nobody waits
+	Ready *os.File      // written to and closed once the fabric is up; nil: no process waits for it
 	Page  string        // loopback address of the page; empty: any free port; NoPage: none
 	Jobs  string        // path of jobs to submit once the fabric is up; empty: none
 	Speak time.Duration // least interval between announcements of LLDP; 0: by the fabric's size

@@ -33,7 +33,7 @@ type PacketFabric struct {
 	Agent    *hostagent.Agent
 	clock    func() time.Duration
 	links    linkState
-	watch    *watch        // nil: nobody wants to know
+	watch    *watch        // records what host flows had left; nil: that is not recorded
 	raised   chan struct{} // closed: switches' ports are up
 }
 
