@@ -102,11 +102,22 @@ func (k *kept) signal(s syscall.Signal, pids ...int) {
 	}
 }
 
-// submit submits the job of a file and checks that it is accepted.
+// submit submits the job of a file and checks that it is accepted. An election that others on the machine
+// draw out beyond what submit waits for is refused before anything is sent, and the job is submitted again.
 func (k *kept) submit(file string) {
 	k.t.Helper()
-	if n, err := acknowledged(file); n != 1 || err != nil {
-		k.t.Fatalf("%d jobs are acknowledged, %v", n, err)
+	noise.Measure(k.t, 3, func() error {
+		n, err := acknowledged(file)
+		if err != nil && strings.Contains(err.Error(), "no leader is known") {
+			return err
+		}
+		if n != 1 || err != nil {
+			k.t.Fatalf("%d jobs are acknowledged, %v", n, err)
+		}
+		return nil
+	})
+	if k.t.Failed() {
+		k.t.FailNow()
 	}
 }
 
