@@ -30,13 +30,11 @@ type Levels struct {
 	gone     []pairClass // by class: what pairs did last, until moved has been told
 	shift    uint        // levels are bits a second times 1<<shift
 
-	on     [][]linkClass // by link: the classes on it
-	inHeap []bool        // by link
-	level  []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
-	// By link, in coarse units: its capacity without what its classes have, each rounded up, of those that have a
-	// bottleneck, while it is none itself.
-	spare []int64
+	on    [][]linkClass // by link: the classes on it, those first whose bottleneck it is
+	level []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
+	room  []room        // by link
 	links []levelLink
+	was   []before // by link
 
 	asks    asks
 	epoch   uint32
@@ -48,19 +46,38 @@ type Levels struct {
 	changed []pathmap.LinkID
 	work    int64
 
-	necks  []int32  // by class: its bottleneck, none where it has no rate yet
-	filled []uint32 // by class: the last solution from the ground up that gave it a rate
-	water  []water  // by link, in such a solution
-	seats  int64    // of classes on links
-	skip   int      // how many solutions to come are from the ground up, without trying to follow changes
-	vain   int      // what skip was set to by the last that tried, 0 if it followed them to the end
+	necks  []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
+	told   []int32 // by class: its bottleneck after the last solution
+	seats  int64   // of classes on links
+	ground ground
 }
 
-// levelLink is what few looks at a link need.
+// room is what a change of a rate looks at on each link of a class.
+type room struct {
+	left int64 // capacity of the link without what classes with another bottleneck have
+	need int64 // the link is reviewed with less: always if it holds back flows; if not, a unit for each of its flows
+}
+
+const (
+	always   = math.MaxInt64
+	farBelow = 1 << 62 // what a class has is half of that at most, so that no sum goes around unseen
+)
+
+// levelLink is what a solution knows of a link besides. Where it holds back flows, its level is left/open, rounded
+// down.
 type levelLink struct {
-	cap   int64
-	total int64  // flows on it
-	was   int64  // its level before the solution that last changed it
+	open   int64 // flows of which it is the bottleneck
+	most   int64 // where it holds back flows: no class with another bottleneck has a higher rate; -1: there is none
+	total  int64 // flows
+	cap    int64
+	own    int32 // classes of which it is the bottleneck
+	inHeap bool
+	refit  bool // it is to be fitted anew: a class is new, or what others have may be more than 64 bits hold
+}
+
+// before is the level of a link before the solution that last changed it.
+type before struct {
+	level int64
 	epoch uint32 // of that solution
 }
 
@@ -84,16 +101,24 @@ func NewLevels(capacity []float64) *Levels {
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
 	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1),
-		spare: make([]int64, n), links: make([]levelLink, n), inHeap: make([]bool, n)}
+		room: make([]room, n), links: make([]levelLink, n), was: make([]before, n)}
 	if n > 0 {
 		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
 	}
 	for l := range s.links {
-		s.level[l], s.links[l].cap = unheld, int64(capacity[l])<<s.shift
-		s.spare[l] = s.links[l].cap >> coarseBits
+		s.links[l].cap = int64(capacity[l]) << s.shift
+		s.clear(int32(l))
 	}
 	s.level[n] = unheld
 	return s
+}
+
+// clear makes a link one without classes.
+func (s *Levels) clear(l int32) {
+	x := &s.links[l]
+	x.open, x.most, x.own, x.refit = 0, -1, 0, false
+	s.room[l] = room{x.cap, x.total}
+	s.level[l] = unheld
 }
 
 // Set gives a class that many flows, each on all of those links; zero flows remove it. The links are
@@ -171,10 +196,10 @@ func (s *Levels) Neck(class int32) int32 {
 	if int(class) < len(s.gone) {
 		return s.gone[class].neck
 	}
-	if int(class) >= len(s.necks) {
+	if int(class) >= len(s.told) {
 		return none
 	}
-	return s.necks[class]
+	return s.told[class]
 }
 
 // Solve brings everything up to date with what was Set. It calls moved with each class whose bottleneck
@@ -196,8 +221,8 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.attachAll(moved)
-	if s.skip > 0 && len(s.heap.items) > 0 {
-		s.skip--
+	if s.ground.skip > 0 && len(s.heap.items) > 0 {
+		s.ground.skip--
 		s.refill()
 	} else {
 		s.follow()
@@ -210,19 +235,17 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 func (s *Levels) follow() {
 	for before := s.work; len(s.heap.items) > 0; {
 		if !s.worth(s.work - before) {
-			s.vain = min(2*s.vain+1, maxVain)
-			s.skip = s.vain
+			s.ground.vain = min(2*s.ground.vain+1, maxVain)
+			s.ground.skip = s.ground.vain
 			s.refill()
 			return
 		}
 		l := s.heap.items[0].id
 		s.heap.pop()
-		s.inHeap[l] = false
-		if now := s.fill(l); now != s.level[l] {
-			s.relevel(l, now)
-		}
+		s.links[l].inHeap = false
+		s.review(l)
 	}
-	s.vain = 0
+	s.ground.vain = 0
 }
 
 // mark is a level and the link that has it. The water meets the lower one first.
@@ -267,44 +290,157 @@ func (s *Levels) below(i int, at mark) bool {
 	return held < at.level
 }
 
-// fill returns the level of a link that follows from what its classes have elsewhere: those that are
-// held back below it take what they have, and the others share the rest. Sharers are then as the
-// link's classes.
-func (s *Levels) fill(l int32) int64 {
-	on, x := s.on[l], &s.links[l]
-	s.work += int64(len(on))
-	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
-	// Mostly the same classes are held back elsewhere as at the level that the link has.
-	at, left, open := s.level[l], x.cap, x.total
-	most, least := int64(-1), int64(unheld) // of the levels below at, and of the others
-	more := false                           // those below at have more than the link: its own level is too high
-	for i := range on {
-		held, flows := s.elsewhere(l, &on[i]), int64(on[i].flows)
-		s.rows[i] = sharer{held, flows}
-		if held < at {
-			over, has := bits.Mul64(uint64(held), uint64(flows))
-			if more = more || over > 0 || has > uint64(left); more {
-				continue
+// review gives a link the level that follows from what its classes have elsewhere. Mostly it is the bottleneck
+// of the same classes as before: then only these are looked at, and none if the level stays.
+func (s *Levels) review(l int32) {
+	x, at, left := &s.links[l], s.level[l], s.room[l].left
+	switch {
+	case x.refit:
+	case x.open == 0 && left >= x.total:
+		s.know(l, unheld, left, 0)
+		return
+	case x.open > 0 && left >= 0:
+		// A set of classes with a level next to the link's own could be one of two that follow from themselves.
+		now := left / x.open
+		if x.most+x.total < now && (now <= at || s.above(l, now)) {
+			if now != at {
+				s.relevel(l, now)
 			}
-			left -= int64(has)
-			open -= flows
-			most = max(most, held)
-		} else {
-			least = min(least, held)
+			return
 		}
 	}
-	// A set of classes with a level next to the link's own could be one of two that follow from themselves.
-	if open > 0 && !more {
-		if level := left / open; most+x.total < level && level < least {
-			return level
-		}
-	}
-	return s.fillUp(l)
+	s.refit(l)
 }
 
-// fillUp is fill from the ground up, of the sharers.
-func (s *Levels) fillUp(l int32) int64 {
-	left, open := s.links[l].cap, s.links[l].total
+// above reports whether all classes of which a link is the bottleneck could have more than a level elsewhere.
+func (s *Levels) above(l int32, level int64) bool {
+	own := s.on[l][:s.links[l].own]
+	s.work += int64(len(own))
+	for i := range own {
+		if s.elsewhere(l, &own[i]) <= level {
+			return false
+		}
+	}
+	return true
+}
+
+// relevel gives a link another level, and the classes of which it is the bottleneck.
+func (s *Levels) relevel(l int32, now int64) {
+	at := s.level[l]
+	s.put(l, now)
+	own := s.on[l][:s.links[l].own]
+	s.work += int64(len(own))
+	for i := range own {
+		s.pass(l, none, &own[i], change{at, now})
+	}
+}
+
+// change is the rate of a flow before and after.
+type change struct{ was, now int64 }
+
+// more returns how much more flows have; those that have no bottleneck yet have nothing.
+func (c change) more(flows int32) int64 {
+	if c.was == unheld {
+		return c.now * int64(flows)
+	}
+	return (c.now - c.was) * int64(flows)
+}
+
+// pass tells the other links of a class, but for one of them, that its rate is another.
+func (s *Levels) pass(l, but int32, o *linkClass, c change) {
+	more, from := c.more(o.flows), min(c.was, c.now)
+	if o.peers[0] == many {
+		for _, p := range s.classes[o.class].places() {
+			if p.link != l && p.link != but {
+				s.hear(p.link, more, c.now, from)
+			}
+		}
+		return
+	}
+	for _, p := range o.peers {
+		if int(p) == len(s.on) {
+			break
+		}
+		if p != but {
+			s.hear(p, more, c.now, from)
+		}
+	}
+}
+
+// hear counts what a class with another bottleneck has more on a link. It is reviewed if that can matter: a link that
+// holds nobody back does not feel it as long as it has enough for all, and for more than rounding leaves.
+func (s *Levels) hear(l int32, more, rate, from int64) {
+	r := &s.room[l]
+	if r.left -= more; r.left < r.need {
+		s.press(l, rate, from)
+	}
+}
+
+// press has a link reviewed because a class with another bottleneck has another rate.
+func (s *Levels) press(l int32, rate, from int64) {
+	x := &s.links[l]
+	x.most = max(x.most, rate)
+	x.refit = x.refit || s.room[l].left < -farBelow
+	s.meet(l, from)
+}
+
+// refit finds anew which classes of a link are held back elsewhere, from the ground up: those take what they
+// have, and the others share the rest.
+func (s *Levels) refit(l int32) {
+	on, x, at := s.on[l], &s.links[l], s.level[l]
+	s.work += int64(len(on))
+	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
+	for i := range on {
+		s.rows[i] = sharer{s.elsewhere(l, &on[i]), int64(on[i].flows)}
+	}
+	now, left, open := s.fillUp(l)
+	s.know(l, now, left, open)
+	own := x.own
+	x.most, x.refit = -1, false
+	for i := range on {
+		o := &on[i]
+		was, is := int32(i) < own, s.rows[i].flows > 0
+		switch {
+		case was && is:
+			if at != now {
+				s.pass(l, none, o, change{at, now})
+			}
+		case was || !is && s.necks[o.class] == none:
+			to, had := s.heldAt(l, o), int64(unheld)
+			if was {
+				had = at
+			}
+			s.pass(l, to.link, o, change{had, to.level})
+			s.enter(to, o, had)
+		case is:
+			from, had := s.necks[o.class], int64(unheld)
+			if from != none {
+				had = s.level[from]
+			}
+			s.pass(l, from, o, change{had, now})
+			s.leave(from, o, now)
+			s.hold(o.class, l)
+		}
+		if !is {
+			x.most = max(x.most, s.rows[i].held)
+		}
+	}
+	s.part(l)
+}
+
+// know notes a link's level, and from what it follows.
+func (s *Levels) know(l int32, level, left, open int64) {
+	s.put(l, level)
+	s.room[l], s.links[l].open = room{left, always}, open
+	if open == 0 {
+		s.room[l].need = s.links[l].total
+	}
+}
+
+// fillUp returns the level of a link of which the classes are in rows, what is left of it for those that are not held
+// back elsewhere, and how many flows these have. The rows of the others have no flows then.
+func (s *Levels) fillUp(l int32) (level, left, open int64) {
+	left, open = s.links[l].cap, s.links[l].total
 	for open > 0 {
 		at, more := mark{left / open, l}, false
 		for i := range s.rows {
@@ -315,95 +451,84 @@ func (s *Levels) fillUp(l int32) int64 {
 			}
 		}
 		if !more {
-			return at.level
+			return at.level, left, open
 		}
 	}
-	return unheld
+	return unheld, left, 0
 }
 
-// relevel gives a link that has just been filled another level, and opens the links that feel it.
-func (s *Levels) relevel(l int32, now int64) {
-	x := &s.links[l]
-	was := s.level[l]
-	s.note(l)
-	s.level[l] = now
-	spare, low := x.cap>>coarseBits, min(was, now)
+// part puts those classes of a link first that have flows in rows.
+func (s *Levels) part(l int32) {
+	own := int32(0)
 	for i := range s.rows {
-		held := s.rows[i].held
-		if held < low { // elsewhere, before and now
-			spare -= coarse(held) * int64(s.on[l][i].flows)
-			continue
+		if s.rows[i].flows > 0 {
+			s.swap(l, own, int32(i))
+			own++
 		}
-		before, after := min(held, was), min(held, now)
-		o := &s.on[l][i]
-		spare -= coarse(after) * int64(o.flows)
-		if there := s.below(i, mark{was, l}); there != s.below(i, mark{now, l}) {
-			s.feel(o.class)
-		} else if there || before == after {
-			continue
-		}
-		s.open(l, o, min(before, after), (coarse(after)-coarse(before))*int64(o.flows))
 	}
-	s.spare[l] = spare
+	s.links[l].own = own
 }
 
-// note remembers the level that a link has before this solution changes it.
-func (s *Levels) note(l int32) {
-	if x := &s.links[l]; x.epoch != s.epoch {
-		x.epoch, x.was = s.epoch, s.level[l]
-		s.reached = append(s.reached, l)
-	}
-}
-
-// coarseBits is how many bits of a level are left out where it is compared with what a link can spare.
-const coarseBits = 16
-
-// coarse is a rate in coarse units, of which a link has 2⁴⁵ at most; nothing for what has no bottleneck
-// yet. It is above the rate, since a level has been rounded down.
-func coarse(level int64) int64 {
-	if level == unheld {
-		return 0
-	}
-	return level>>coarseBits + 1
-}
-
-// open has the other links of a class filled again whose rate or bottleneck is another, from a level on.
-// A link that holds nobody back does not feel that as long as it has enough for all.
-func (s *Levels) open(l int32, o *linkClass, from, more int64) {
-	if o.peers[0] == many {
-		for _, p := range s.classes[o.class].places() {
-			if p.link != l {
-				s.add(p.link, from, more)
-			}
-		}
+// swap exchanges two classes in the list of a link.
+func (s *Levels) swap(l, i, j int32) {
+	if i == j {
 		return
 	}
-	for _, p := range o.peers {
-		if int(p) == len(s.on) {
-			break
-		}
-		s.add(p, from, more)
-	}
+	on := s.on[l]
+	on[i], on[j] = on[j], on[i]
+	s.placeOn(on[i].class, l).at = i
+	s.placeOn(on[j].class, l).at = j
 }
 
-// add counts what a class has more on a link, which is filled again if that can matter. A link that holds
-// back others is, and counts anew when it no longer does.
-func (s *Levels) add(l int32, from, more int64) {
-	if s.level[l] == unheld {
-		if s.spare[l] -= more; !s.crowded(l) {
-			return
-		}
+// enter makes a link the bottleneck of a class that had a rate below it, unheld if none.
+func (s *Levels) enter(to mark, o *linkClass, had int64) {
+	x := &s.links[to.link]
+	if had != unheld {
+		s.room[to.link].left += had * int64(o.flows)
 	}
-	s.meet(l, from)
+	x.open += int64(o.flows)
+	s.swap(to.link, s.placeOn(o.class, to.link).at, x.own)
+	x.own++
+	s.hold(o.class, to.link)
+	s.meet(to.link, to.level)
 }
 
-// crowded reports whether a link may be asked for all that it has.
-func (s *Levels) crowded(l int32) bool { return s.spare[l] <= 0 }
+// leave makes a link one that holds a class back no more, which has a rate below its level.
+func (s *Levels) leave(l int32, o *linkClass, rate int64) {
+	if l == none {
+		return
+	}
+	x := &s.links[l]
+	s.room[l].left -= rate * int64(o.flows)
+	x.most = max(x.most, rate)
+	x.open -= int64(o.flows)
+	x.own--
+	s.swap(l, s.placeOn(o.class, l).at, x.own)
+	s.meet(l, rate)
+}
 
-// meet has a link filled again.
+// hold notes the bottleneck of a class.
+func (s *Levels) hold(class, l int32) {
+	s.necks[class] = l
+	s.feel(class)
+}
+
+// put notes a link's level.
+func (s *Levels) put(l int32, level int64) {
+	if s.level[l] == level {
+		return
+	}
+	if w := &s.was[l]; w.epoch != s.epoch {
+		*w = before{s.level[l], s.epoch}
+		s.reached = append(s.reached, l)
+	}
+	s.level[l] = level
+}
+
+// meet has a link reviewed.
 func (s *Levels) meet(l int32, from int64) {
-	if !s.inHeap[l] {
-		s.inHeap[l] = true
+	if x := &s.links[l]; !x.inHeap {
+		x.inHeap = true
 		s.heap.push(item[int64]{from, l})
 	}
 }
@@ -419,7 +544,6 @@ func (s *Levels) feel(class int32) {
 // move is a class on the list of those with another bottleneck.
 type move struct {
 	to    mark
-	at    int32 // among the classes of that link
 	class int32
 }
 
@@ -427,24 +551,22 @@ type move struct {
 // whose level is.
 func (s *Levels) report(moved func(class, from, to int32)) {
 	for _, l := range s.reached {
-		if s.level[l] != s.links[l].was {
+		if s.level[l] != s.was[l].level {
 			s.changed = append(s.changed, pathmap.LinkID(l))
 		}
 	}
 	s.moves = s.moves[:0]
 	for _, i := range s.felt {
-		c := &s.classes[i]
-		to, at := s.least(c)
-		if to.link != s.necks[i] {
-			s.moves = append(s.moves, move{to, at, i})
+		if l := s.necks[i]; l != s.told[i] && l != none {
+			s.moves = append(s.moves, move{mark{s.level[l], l}, i})
 		}
 	}
 	s.reached, s.felt = s.reached[:0], s.felt[:0]
 	slices.SortFunc(s.moves, func(a, b move) int {
-		return cmp.Or(cmp.Compare(a.to.level, b.to.level), cmp.Compare(a.to.link, b.to.link), cmp.Compare(a.at, b.at))
+		return cmp.Or(cmp.Compare(a.to.level, b.to.level), cmp.Compare(a.to.link, b.to.link), cmp.Compare(a.class, b.class))
 	})
 	for _, m := range s.moves {
-		moved(m.class, s.necks[m.class], m.to.link)
-		s.necks[m.class] = m.to.link
+		moved(m.class, s.told[m.class], m.to.link)
+		s.told[m.class] = m.to.link
 	}
 }

@@ -55,14 +55,14 @@ func (c *levelClass) sitAt(links []pathmap.LinkID) {
 	}
 }
 
-// attachAll makes the links' lists what was asked for. What has changed is open then.
+// attachAll makes the links' lists what was asked for. Links whose level may be another are in the heap then.
 func (s *Levels) attachAll(moved func(class, from, to int32)) {
 	s.asks.seen = 0
 	for i := range s.asks.all {
 		k := &s.asks.all[i]
 		for len(s.classes) <= int(k.class) {
 			s.classes = append(s.classes, levelClass{few: nowhere})
-			s.necks, s.filled = append(s.necks, none), append(s.filled, 0)
+			s.necks, s.told, s.ground.filled = append(s.necks, none), append(s.told, none), append(s.ground.filled, 0)
 		}
 		s.asks.seen += s.classes[k.class].flows // so that cache misses overlap
 	}
@@ -77,156 +77,111 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	c := &s.classes[k.class]
 	links := s.asks.links[k.first:k.end]
 	moves := k.flows > 0 && !sits(c.places(), links)
-	if !moves && k.flows == c.flows {
-		return
-	}
-	if alone := s.alone(c); c.flows > 0 {
-		if !alone {
-			s.touch(c)
-		}
-		if moves || k.flows == 0 {
-			s.detach(k.class, moved)
-		}
-		if alone && c.flows == 0 {
-			s.settle(c)
-		}
+	if c.flows > 0 && (moves || k.flows == 0) {
+		s.detach(k.class, moved)
 	}
 	if moves {
 		c.sitAt(links)
 	}
-	if k.flows > 0 {
+	switch {
+	case k.flows == c.flows:
+	case c.flows == 0:
 		s.attach(k.class, k.flows)
-		if s.alone(c) {
-			s.feel(k.class)
-			s.settle(c)
-		} else {
-			s.touch(c)
-		}
-	}
-}
-
-// alone reports whether a class shares no link with another.
-func (s *Levels) alone(c *levelClass) bool {
-	for _, p := range c.places() {
-		if s.links[p.link].total != int64(c.flows) {
-			return false
-		}
-	}
-	return true
-}
-
-// settle gives the links of a class that is alone, or was, their levels at once: nothing else feels them.
-func (s *Levels) settle(c *levelClass) {
-	neck := mark{unheld, none}
-	for _, p := range c.places() {
-		if c.flows > 0 {
-			if m := (mark{s.links[p.link].cap / int64(c.flows), p.link}); m.below(neck) {
-				neck = m
-			}
-		}
-	}
-	for _, p := range c.places() {
-		level := int64(unheld)
-		if p.link == neck.link {
-			level = neck.level
-		}
-		if level != s.level[p.link] {
-			s.note(p.link)
-			s.level[p.link] = level
-		}
-		s.spare[p.link] = s.links[p.link].cap>>coarseBits - coarse(neck.level)*int64(c.flows)
-	}
-}
-
-// touch opens the links of a class that has changed. If nothing holds it back yet, it gets what it has from
-// one of its links, and the others feel that.
-func (s *Levels) touch(c *levelClass) {
-	held, first, least := false, int32(none), int64(unheld)
-	for _, p := range c.places() {
-		part := s.links[p.link].cap / max(s.links[p.link].total, 1)
-		switch level := s.level[p.link]; {
-		case level != unheld:
-			held = true
-			s.meet(p.link, level)
-		case s.crowded(p.link):
-			s.meet(p.link, part)
-		}
-		if part < least {
-			first, least = p.link, part
-		}
-	}
-	if !held {
-		s.meet(first, least)
+	default:
+		s.resize(k.class, k.flows)
 	}
 }
 
 // detach takes a class off its links.
 func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 	c := &s.classes[i]
-	least, _ := s.least(c)
-	load := coarse(least.level)
+	flows, neck := int64(c.flows), s.necks[i]
+	rate := s.level[neck]
 	for _, p := range c.places() {
-		s.links[p.link].total -= int64(c.flows)
-		s.spare[p.link] += load * int64(c.flows)
-		on := s.on[p.link]
-		last := int32(len(on) - 1)
-		if p.at != last {
-			on[p.at] = on[last]
-			s.moveEntry(on[p.at].class, p.link, p.at)
+		x, at := s.grow(p.link, -flows), p.at
+		if p.link == neck {
+			x.open -= flows
+			x.own--
+			s.swap(p.link, at, x.own)
+			at = x.own
+		} else {
+			s.room[p.link].left += rate * flows
 		}
-		s.on[p.link] = on[:last]
+		last := int32(len(s.on[p.link]) - 1)
+		s.swap(p.link, at, last)
+		if s.on[p.link] = s.on[p.link][:last]; last == 0 {
+			s.put(p.link, unheld)
+			s.clear(p.link)
+		} else if p.link == neck || x.open > 0 {
+			s.meet(p.link, s.level[p.link])
+		}
 	}
 	s.seats -= int64(len(c.places()))
-	c.flows = 0
-	if s.necks[i] != none {
-		moved(i, s.necks[i], none)
-		s.necks[i] = none
+	c.flows, s.necks[i] = 0, none
+	if s.told[i] != none {
+		moved(i, s.told[i], none)
+		s.told[i] = none
 	}
 }
 
-func (s *Levels) moveEntry(class, l, at int32) {
+// attach puts a class on its links. It has no rate until one of these is fitted anew, which that one is of which each
+// flow can have the least.
+func (s *Levels) attach(i, flows int32) {
+	c := &s.classes[i]
+	c.flows = flows
+	places := c.places()
+	s.seats += int64(len(places))
+	least := dry
+	for k := range places {
+		p := &places[k]
+		p.at = int32(len(s.on[p.link]))
+		s.on[p.link] = append(s.on[p.link], linkClass{i, flows, peersOf(places, k, int32(len(s.on)))})
+		x := s.grow(p.link, int64(flows))
+		if m := (mark{x.cap / x.total, p.link}); m.below(least) {
+			least = m
+		}
+	}
+	s.links[least.link].refit = true
+	s.meet(least.link, least.level)
+}
+
+// resize gives a class that has flows another number of them.
+func (s *Levels) resize(i, flows int32) {
+	c := &s.classes[i]
+	neck, more := s.necks[i], int64(flows-c.flows)
+	rate := s.level[neck]
+	c.flows = flows
+	for _, p := range c.places() {
+		s.on[p.link][p.at].flows = flows
+		x := s.grow(p.link, more)
+		if p.link == neck {
+			x.open += more
+			s.meet(neck, rate)
+			continue
+		}
+		x.refit = x.refit || more > 0 && rate > x.cap/more
+		s.hear(p.link, rate*more, rate, rate)
+	}
+}
+
+// grow gives a link more flows.
+func (s *Levels) grow(l int32, more int64) *levelLink {
+	x, r := &s.links[l], &s.room[l]
+	if x.total += more; r.need != always {
+		r.need = x.total
+	}
+	return x
+}
+
+// placeOn returns the place of a class on one of its links.
+func (s *Levels) placeOn(class, l int32) *place {
 	places := s.classes[class].places()
 	for k := range places {
 		if places[k].link == l {
-			places[k].at = at
-			return
+			return &places[k]
 		}
 	}
 	panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
-}
-
-// attach puts a class on its links, or gives one that is there other flows.
-func (s *Levels) attach(i, flows int32) {
-	c := &s.classes[i]
-	places := c.places()
-	if c.flows == 0 {
-		s.feel(i)
-		s.seats += int64(len(places))
-		for k := range places {
-			p := &places[k]
-			p.at = int32(len(s.on[p.link]))
-			s.on[p.link] = append(s.on[p.link], linkClass{class: i, peers: peersOf(places, k, int32(len(s.on)))})
-		}
-	}
-	least, _ := s.least(c)
-	load := coarse(least.level)
-	for _, p := range places {
-		s.on[p.link][p.at].flows = flows
-		s.links[p.link].total += int64(flows - c.flows)
-		s.spare[p.link] -= load * int64(flows-c.flows)
-	}
-	c.flows = flows
-}
-
-// least returns the bottleneck of a class by the levels that links have now.
-func (s *Levels) least(c *levelClass) (least mark, at int32) {
-	least = dry
-	for _, p := range c.places() {
-		if m := (mark{s.level[p.link], p.link}); m.below(least) {
-			least, at = m, p.at
-		}
-	}
-	return least, at
 }
 
 // peersOf returns the places but the k-th as a linkClass has them.

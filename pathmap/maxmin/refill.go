@@ -1,10 +1,19 @@
 package maxmin
 
+// ground is what solutions from the ground up remember.
+type ground struct {
+	filled []uint32 // by class: the last of them that gave it a rate
+	water  []water  // by link
+	poured []move   // classes that have another bottleneck than before
+	skip   int      // how many solutions to come are from the ground up, without trying to follow changes
+	vain   int      // what skip was set to by the last that tried, 0 if it followed them to the end
+}
+
 // water is what is left of a link while all levels are found from the ground up.
 type water struct {
 	left  int64 // of its capacity
 	flows int64 // that have no level yet
-	spare int64 // as Levels.spare, if it holds nobody back
+	most  int64 // the highest level that others of its flows have
 }
 
 // What a solution costs, in seats (of a class on a link) that are looked at from the ground up: one that is looked
@@ -28,66 +37,51 @@ func (s *Levels) worth(seats int64) bool {
 // for each flow never falls by that, not even rounded down, so that the levels are those that follow from each other.
 func (s *Levels) refill() {
 	for _, it := range s.heap.items {
-		s.inHeap[it.id] = false
+		s.links[it.id].inHeap = false
 	}
-	s.heap.items = s.heap.items[:0]
-	s.water = s.water[:0]
+	s.heap.items, s.ground.water = s.heap.items[:0], s.ground.water[:0]
 	for l := range s.links {
 		x := &s.links[l]
-		s.water = append(s.water, water{x.cap, x.total, x.cap >> coarseBits})
+		s.ground.water = append(s.ground.water, water{x.cap, x.total, -1})
 		if x.total > 0 {
 			s.heap.items = append(s.heap.items, item[int64]{x.cap / x.total, int32(l)})
-		} else {
-			s.put(int32(l), unheld)
 		}
 	}
 	s.heap.build()
 	for len(s.heap.items) > 0 {
 		at := s.heap.items[0]
-		w := &s.water[at.id]
-		switch {
-		case w.flows == 0:
-			s.heap.pop()
-			s.put(at.id, unheld)
-		case w.left/w.flows > at.key:
+		w := &s.ground.water[at.id]
+		if w.flows > 0 && w.left/w.flows > at.key {
 			s.heap.raise(w.left / w.flows)
-		default:
-			s.heap.pop()
-			s.put(at.id, at.key)
-			s.pour(at.id, at.key)
+			continue
 		}
+		s.heap.pop()
+		s.links[at.id].most, s.links[at.id].refit = w.most, false
+		if w.flows == 0 {
+			s.know(at.id, unheld, w.left, 0)
+			continue
+		}
+		s.know(at.id, at.key, w.left, w.flows)
+		s.pour(at.id, at.key)
 	}
-	for l := range s.water {
-		s.spare[l] = s.water[l].spare
-	}
-}
-
-// put gives a link its level in this solution.
-func (s *Levels) put(l int32, level int64) {
-	if s.level[l] != level {
-		s.note(l)
-		s.level[l] = level
-	}
+	s.regroup()
 }
 
 // pour gives the classes of a link that have no level yet that of the link.
 func (s *Levels) pour(l int32, level int64) {
-	part := coarse(level)
 	s.work += int64(len(s.on[l]))
 	for i := range s.on[l] {
 		o := &s.on[l][i]
-		if s.filled[o.class] == s.epoch {
+		if s.ground.filled[o.class] == s.epoch {
 			continue
 		}
-		s.filled[o.class] = s.epoch
+		s.ground.filled[o.class] = s.epoch
 		if s.necks[o.class] != l {
-			s.feel(o.class)
+			s.ground.poured = append(s.ground.poured, move{mark{level, l}, o.class})
 		}
-		flows := int64(o.flows)
-		has := water{level * flows, flows, part * flows}
 		if o.peers[0] == many {
 			for _, p := range s.classes[o.class].places() {
-				s.water[p.link].less(has) // l itself among them, which is not asked again
+				s.ground.water[p.link].less(level, int64(o.flows)) // l itself among them, which is not asked again
 			}
 			continue
 		}
@@ -95,13 +89,29 @@ func (s *Levels) pour(l int32, level int64) {
 			if int(p) == len(s.on) {
 				break
 			}
-			s.water[p].less(has)
+			s.ground.water[p].less(level, int64(o.flows))
 		}
 	}
 }
 
-func (w *water) less(has water) {
-	w.left -= has.left
-	w.flows -= has.flows
-	w.spare -= has.spare
+func (w *water) less(level, flows int64) {
+	w.left -= level * flows
+	w.flows -= flows
+	w.most = level
+}
+
+// regroup lists the classes that were given a rate by another link than before with that one.
+func (s *Levels) regroup() {
+	for _, m := range s.ground.poured {
+		if from := s.necks[m.class]; from != none {
+			x := &s.links[from]
+			x.own--
+			s.swap(from, s.placeOn(m.class, from).at, x.own)
+		}
+		x := &s.links[m.to.link]
+		s.swap(m.to.link, s.placeOn(m.class, m.to.link).at, x.own)
+		x.own++
+		s.hold(m.class, m.to.link)
+	}
+	s.ground.poured = s.ground.poured[:0]
 }
