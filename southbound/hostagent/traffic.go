@@ -2,15 +2,10 @@ package hostagent
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"sync"
-
-	"github.com/vishvananda/netlink"
-	"golang.org/x/sys/unix"
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -22,7 +17,8 @@ import (
 // end between two readings, and all other protocols. Readers hold the lock.
 type odometer struct {
 	mu    sync.Mutex
-	doors map[southbound.HostID]*netlink.Handle // those opened so far
+	doors map[southbound.HostID]*connLister // those opened so far
+	buf   [32 << 10]byte                    // of their answers
 	host  map[netip.Addr]southbound.HostID
 	conns map[connection]reading
 	total map[[2]southbound.HostID]pathmap.Bytes
@@ -32,7 +28,7 @@ type odometer struct {
 // connection is a socket of a host; the kernel's cookie tells it from an earlier one with the same ports.
 type connection struct {
 	host   southbound.HostID
-	cookie [2]uint32
+	cookie uint64
 }
 
 type reading struct {
@@ -41,7 +37,7 @@ type reading struct {
 }
 
 func newOdometer(n *network) *odometer {
-	o := &odometer{doors: map[southbound.HostID]*netlink.Handle{}, conns: map[connection]reading{},
+	o := &odometer{doors: map[southbound.HostID]*connLister{}, conns: map[connection]reading{},
 		total: map[[2]southbound.HostID]pathmap.Bytes{}}
 	o.know(n)
 	return o
@@ -87,8 +83,8 @@ func (a *Agent) Traffic() ([]wire.Moved, error) {
 // read adds up what a host's connections have sent since the last reading.
 func (o *odometer) read(a *Agent, h southbound.HostID) error {
 	if o.doors[h] == nil {
-		if err := a.cfg.Net.InHost(h, func() error {
-			d, err := netlink.NewHandle(unix.NETLINK_INET_DIAG)
+		if err := a.cfg.Net.InHost(h, func() (err error) {
+			d, err := listConns()
 			if err == nil {
 				o.doors[h] = d
 			}
@@ -97,36 +93,20 @@ func (o *odometer) read(a *Agent, h southbound.HostID) error {
 			return err
 		}
 	}
-	for _, family := range [2]uint8{unix.AF_INET, unix.AF_INET6} {
-		socks, err := o.doors[h].SocketDiagTCPInfo(family)
-		if err != nil && !errors.Is(err, netlink.ErrDumpInterrupted) && !errors.Is(err, unix.ENOENT) {
-			return fmt.Errorf("list connections: %w", err)
-		}
-		for _, s := range socks {
-			if s.InetDiagMsg != nil && s.TCPInfo != nil {
-				o.add(h, s.InetDiagMsg.ID, s.TCPInfo.Bytes_acked)
-			}
-		}
-	}
-	return nil
+	return o.doors[h].each(o.buf[:], func(c tcpConn) { o.add(h, c) })
 }
 
 // add counts one connection of a host, if the other end is a host too.
-func (o *odometer) add(h southbound.HostID, id netlink.SocketID, acked uint64) {
-	to, ok := o.host[address(id.Destination)]
-	if from, mine := o.host[address(id.Source)]; !ok || !mine || from != h || to == h {
+func (o *odometer) add(h southbound.HostID, s tcpConn) {
+	to, ok := o.host[s.dst.Addr()]
+	if from, mine := o.host[s.src.Addr()]; !ok || !mine || from != h || to == h {
 		return
 	}
-	c := connection{h, id.Cookie}
-	if was := o.conns[c].acked; acked > was {
-		o.total[[2]southbound.HostID{h, to}] += pathmap.Bytes(acked - was)
+	c := connection{h, s.cookie}
+	if was := o.conns[c].acked; s.acked > was {
+		o.total[[2]southbound.HostID{h, to}] += pathmap.Bytes(s.acked - was)
 	}
-	o.conns[c] = reading{max(acked, o.conns[c].acked), o.beat}
-}
-
-func address(ip net.IP) netip.Addr {
-	a, _ := netip.AddrFromSlice(ip)
-	return a.Unmap()
+	o.conns[c] = reading{max(s.acked, o.conns[c].acked), o.beat}
 }
 
 func (o *odometer) sorted() []wire.Moved {
@@ -145,6 +125,6 @@ func (o *odometer) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, d := range o.doors {
-		d.Close()
+		_ = d.close()
 	}
 }
