@@ -78,7 +78,7 @@ type Parent struct {
 	// default of package leader
 	Within time.Duration `json:"within,omitempty"`
 	// how far its process lets memory grow before it collects garbage, in percent of what is in use; 0: as Go does
-	Garbage int `json:"garbage,omitempty"`
+	Garbage Garbage `json:"garbage"`
 }
 
 // Ages are how long a replica remembers, and how often it began again.

@@ -11,7 +11,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -71,9 +70,7 @@ func RunReplica(ctx context.Context, stdin io.Reader, stderr io.Writer) error {
 	if err := json.NewDecoder(stdin).Decode(&c); err != nil {
 		return fmt.Errorf("read charge: %w", err)
 	}
-	if c.Garbage > 0 {
-		debug.SetGCPercent(c.Garbage)
-	}
+	c.Garbage.Limit()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	go func() {

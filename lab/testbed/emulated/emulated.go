@@ -8,7 +8,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -151,9 +150,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if percent := garbage(&o, f); percent > 0 {
-		debug.SetGCPercent(percent)
-	}
+	garbage(&o, f, fabricMemory).Limit()
 	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
 		Delta(o.Delays.Slowest().Quantile(0.9))}
 	if s.state, err = s.openState(); err != nil {
@@ -254,7 +251,8 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Agent:             s.agent.ln.Addr().String(), Devices: s.Devices(),
 		Sample: samplePeriod(&s.Config, s.Topo),
 		Parent: server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0, FewQueues: s.Packets.Net.FewQueues(),
-			Silence: silence(&s.Config, s.Topo), Within: within(&s.Config, s.Topo), Garbage: garbage(&s.Config, s.Topo)},
+			Silence: silence(&s.Config, s.Topo), Within: within(&s.Config, s.Topo),
+			Garbage: garbage(&s.Config, s.Topo, leaderMemory)},
 		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 
@@ -291,13 +289,20 @@ func samplePeriod(o *ChildConfig, f *topo.Fabric) time.Duration {
 	return max(server.DefaultSamplePeriod, time.Duration(len(f.Topology.Links()))*time.Millisecond)
 }
 
-// garbage is how far processes of a fabric let memory grow, in percent, unless GOGC says so; 0: as Go does. A large
-// fabric that is kept up needs two thirds of the memory so, for more processor time while it comes up.
-func garbage(o *ChildConfig, f *topo.Fabric) int {
-	if !o.Stay || len(f.Topology.Nodes()) <= fewNodes || os.Getenv("GOGC") != "" {
-		return 0
+// Memory that this process and the leader take before they collect garbage, in bytes a switch or host of a large fabric.
+const (
+	fabricMemory = 360_000
+	leaderMemory = 120_000
+)
+
+// garbage is how much garbage processes of a fabric gather, unless GOGC says so. A large fabric that is kept up needs
+// two thirds of the memory so, for more processor time while it comes up.
+func garbage(o *ChildConfig, f *topo.Fabric, ofNode int64) server.Garbage {
+	nodes := len(f.Topology.Nodes())
+	if !o.Stay || nodes <= fewNodes || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
+		return server.Garbage{}
 	}
-	return 50
+	return server.Garbage{Percent: 50, Memory: ofNode * int64(nodes)}
 }
 
 // Devices returns the addresses of the switches.

@@ -1,0 +1,47 @@
+package server
+
+import (
+	"math"
+	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
+)
+
+// Garbage says how much garbage a process gathers before it is collected. The zero value is Go's default.
+type Garbage struct {
+	Percent int   `json:"percent,omitempty"` // of what is live; 0: as Go does
+	Memory  int64 `json:"memory,omitempty"`  // bytes that it may take in any case before it is collected
+}
+
+// Limit has the collector keep to it from now on. While a process grows it would be collected each time that it has
+// grown by so many percent: with memory that it will need anyway it is spared most of that.
+func (g Garbage) Limit() {
+	if g.Percent == 0 {
+		return
+	}
+	if g.Memory == 0 {
+		debug.SetGCPercent(g.Percent)
+		return
+	}
+	debug.SetMemoryLimit(g.Memory)
+	debug.SetGCPercent(-1)
+	g.follow()
+}
+
+// follow looks at the end of each collection, when an object goes that nothing holds, whether so much is live that
+// the percentage holds.
+func (g Garbage) follow() {
+	type sentinel struct{ _ *byte } // with a pointer, so that it shares its place with nothing
+	runtime.AddCleanup(new(sentinel), func(g Garbage) {
+		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		if metrics.Read(live); g.outgrown(live[0].Value.Uint64()) {
+			debug.SetGCPercent(g.Percent)
+			debug.SetMemoryLimit(math.MaxInt64)
+			return
+		}
+		g.follow()
+	}, g)
+}
+
+// outgrown reports whether so many live bytes need more than Memory with their garbage.
+func (g Garbage) outgrown(live uint64) bool { return live/100*uint64(100+g.Percent) > uint64(g.Memory) }
