@@ -3,6 +3,7 @@ package gnmi
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 
@@ -73,14 +74,6 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		err = cmp.Or(err, e)
 		*list = append(*list, u)
 	}
-	var table []schema.Leaf // the forwarding policy's own leaves, and rules that go with them
-	bulk := !c.Replace && len(rules) > manyRules
-	if c.Replace || bulk {
-		table = w.p.BaseLeaves()[:2]
-		for _, r := range rules {
-			table = append(table, w.p.RuleLeaves(r, false)...)
-		}
-	}
 	w.addBase(req, add)
 	for _, g := range groupsOf(rules) {
 		if c.Replace || !w.made[g] {
@@ -90,18 +83,68 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 	}
 	switch {
 	case c.Replace:
-		add(&req.Replace, policyPath(), table)
-	case bulk:
+		add(&req.Replace, policyPath(), w.p.BaseLeaves()[:2])
+		w.appendRules(req.Replace[len(req.Replace)-1], rules)
+	case len(rules) > manyRules:
+		above := policyPath().With("rules").Proto().Elem // rules share it
 		for _, r := range rules {
-			req.Delete = append(req.Delete, rulePath(w.p.Sequence(r.Match)).Proto())
+			rule := &gpb.PathElem{Name: "rule", Key: map[string]string{"sequence-id": w.p.sequence(r.Match)}}
+			req.Delete = append(req.Delete, &gpb.Path{Elem: append(slices.Clip(above), rule)})
 		}
-		add(&req.Update, policyPath(), table)
+		add(&req.Update, policyPath(), w.p.BaseLeaves()[:2])
+		w.appendRules(req.Update[len(req.Update)-1], rules)
 	default:
 		for _, r := range rules {
 			add(&req.Replace, rulePath(w.p.Sequence(r.Match)), w.p.RuleLeaves(r, false))
 		}
 	}
 	return req, err
+}
+
+// appendRules adds rules to the value of the forwarding policy, whose other members come before "rules". It writes what
+// entry would make of their leaves: a large fabric has a hundred thousand rules, and each would be twenty objects.
+func (w *ruleWriter) appendRules(policy *gpb.Update, rules []southbound.Rule) {
+	v := policy.GetVal().GetJsonIetfVal()
+	if len(rules) == 0 || len(v) == 0 {
+		return
+	}
+	b := slices.Grow(v[:len(v)-1], 256*len(rules))
+	b = append(b, `,"rules":{"rule":[`...)
+	for i, r := range rules {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = w.p.appendRule(b, r)
+	}
+	policy.Val = schema.JSONText(append(b, "]}}"...), gpb.Encoding_JSON_IETF)
+}
+
+// appendRule appends the configuration of one rule, names sorted.
+func (p OpenConfig) appendRule(b []byte, r southbound.Rule) []byte {
+	seq := p.sequence(r.Match)
+	b = append(append(b, `{"action":{"config":{"next-hop-group":"`...), GroupName(r.Primary, r.Backup)...)
+	b = append(append(b, `"}},"config":{"sequence-id":`...), seq...)
+	b = append(b, `},"ipv4":{"config":{"destination-address":"`...)
+	b = append(southbound.RackPrefix(r.Dst).AppendTo(b), '"')
+	if r.Tag != southbound.AnyTag {
+		b = append(b, `,"dscp-set":[`...)
+		for i, v := range dscpSet(r.Tag) {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendUint(b, v.(uint64), 10)
+		}
+		b = append(b, ']')
+	}
+	if r.Src != southbound.AnyRack {
+		b = append(southbound.RackPrefix(r.Src).AppendTo(append(b, `,"source-address":"`...)), '"')
+	}
+	return append(append(append(b, `}},"sequence-id":`...), seq...), '}')
+}
+
+// sequence is Sequence as a key has it.
+func (p OpenConfig) sequence(m southbound.Match) string {
+	return strconv.FormatUint(uint64(p.Sequence(m)), 10)
 }
 
 // manyRules is how many rules are replaced one by one. More go as one value, which takes both ends less time where the
