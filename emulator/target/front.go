@@ -130,15 +130,18 @@ func checkEntry(t *tree, p schema.Path) error {
 		return err
 	}
 	config := n.Kids["config"]
-	if config == nil || !t.configured(p) {
+	if config == nil {
+		return nil
+	}
+	e, _ := t.around(p)
+	if e == nil || !e.configured(nil) {
 		return nil
 	}
 	for _, k := range p[len(p)-1].Keys {
 		if config.Kids[k.Name] == nil {
 			continue
 		}
-		v := t.get(p.With("config", k.Name))
-		switch {
+		switch v := e.get(config.Kids[k.Name].Steps); {
 		case v == nil:
 			return refused("%s: config/%s is missing", p, k.Name)
 		case schema.Text(v) != k.Value:

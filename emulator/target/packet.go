@@ -143,12 +143,13 @@ func (f *packetFront) show(t *tree, r southbound.Rule) {
 	}
 	at := f.base.Entry("rule", "sequence-id", strconv.FormatUint(uint64(seq), 10))
 	group := gnmi.GroupName(r.Primary, r.Backup)
-	if f.rules[seq] == r {
-		if name, ok := t.get(at.With("action", "config", "next-hop-group")).(string); ok {
+	e, _ := t.around(at)
+	if e != nil && f.rules[seq] == r {
+		if name, ok := e.get(path("action", "config", "next-hop-group")).(string); ok {
 			group = name
 		}
 	}
-	shown := ok && t.exists(at.With("ipv4", "state"))
+	shown := ok && e != nil && e.has(path("ipv4", "state"))
 	if shown && r.Src == southbound.AnyRack {
 		t.put(at.With("ipv4", "state", "source-address"), nil)
 	}

@@ -42,39 +42,43 @@ func (p *rulePlan) some(touched []schema.Path) error {
 			tables.Add(l, "config")
 		}
 	}
-	seen := map[string]bool{}
+	rulesSeen, groupsSeen, hopsSeen := map[uint32]bool{}, map[string]bool{}, map[string]bool{}
 	static, rules := instance().With("static"), rulesPath()
+	groupOfRule := path("action", "config", "next-hop-group")
 	var last schema.Elem
 	for _, at := range touched {
-		if len(at) < 7 || sameStep(at[6], last) || !rules.Match(at) || seen[at[6].String()] {
+		if len(at) < 7 || sameStep(at[6], last) || !rules.Match(at) {
 			continue
 		}
 		last = at[6]
-		seen[last.String()] = true
 		seq, ok := gnmi.ParseSequence(last.Key("sequence-id"))
 		if !ok {
 			return fmt.Errorf("rule %q: its sequence-id is no uint32: %w", last.Key("sequence-id"),
 				schema.ErrMalformed)
 		}
-		if !p.tree.configured(at[:7]) {
-			p.gone[seq] = true
+		if p.gone[seq] || rulesSeen[seq] {
 			continue
 		}
 		rule, _ := p.tree.around(at[:7])
+		if rule == nil || !rule.configured(nil) {
+			p.gone[seq] = true
+			continue
+		}
+		rulesSeen[seq] = true
 		for _, l := range rule.leaves {
 			if isConfig(l.schema) {
 				tables.AddRule(seq, l.schema.Name, l.value)
 			}
 		}
-		name, _ := p.tree.get(at[:7].With("action", "config", "next-hop-group")).(string)
-		group := static.With("next-hop-groups").Entry("next-hop-group", "name", name)
-		if !seen["group "+name] {
-			seen["group "+name] = true
+		name, _ := rule.get(groupOfRule).(string)
+		if !groupsSeen[name] {
+			groupsSeen[name] = true
+			group := static.With("next-hop-groups").Entry("next-hop-group", "name", name)
 			add(group)
 			for _, hop := range p.tree.find(group.With("next-hops", "next-hop")) {
 				index := hop.path[6].Key("index")
-				if !seen["hop "+index] {
-					seen["hop "+index] = true
+				if !hopsSeen[index] {
+					hopsSeen[index] = true
 					add(static.With("next-hops").Entry("next-hop", "index", index))
 				}
 			}

@@ -9,7 +9,6 @@ import (
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
-	"google.golang.org/protobuf/proto"
 
 	"lightloom/emulator/device"
 	"lightloom/southbound"
@@ -28,8 +27,18 @@ type operation struct {
 	replace bool // what is under the path and not in leaves goes
 }
 
-// largeRequest is from how many bytes on a Set waits for its turn: changes of circuits are less, and do not wait.
-const largeRequest = 32 << 10
+// large reports whether a Set waits for its turn: changes of circuits do not. Paths are counted, since to measure those
+// of a table takes as long as to write them.
+func large(req *gpb.SetRequest) bool {
+	const most, ofPath = 32 << 10, 100 // bytes
+	n := ofPath * (len(req.GetDelete()) + len(req.GetReplace()) + len(req.GetUpdate()))
+	for _, part := range [][]*gpb.Update{req.GetReplace(), req.GetUpdate(), req.GetUnionReplace()} {
+		for _, u := range part {
+			n += len(u.GetVal().GetJsonIetfVal()) + len(u.GetVal().GetJsonVal())
+		}
+	}
+	return n > most
+}
 
 // Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible
 // before the device has accepted all of it, and nothing changes on an error.
@@ -38,7 +47,7 @@ func (t *Target) Set(ctx context.Context, req *gpb.SetRequest) (*gpb.SetResponse
 		return nil, err
 	}
 	end := func() {}
-	if proto.Size(req) > largeRequest {
+	if large(req) {
 		var err error
 		if end, err = t.takeTurn(ctx); err != nil {
 			return nil, err
@@ -118,7 +127,7 @@ func (t *Target) operations(req *gpb.SetRequest) ([]operation, error) {
 	if len(req.GetUnionReplace()) > 0 {
 		return nil, status.Error(codes.Unimplemented, "union_replace is not supported")
 	}
-	var ops []operation
+	ops := make([]operation, 0, len(req.GetDelete())+len(req.GetReplace())+len(req.GetUpdate()))
 	for _, d := range req.GetDelete() {
 		p, err := t.readPath(req.GetPrefix(), d)
 		if err == nil {
@@ -153,17 +162,9 @@ func (t *Target) operation(prefix *gpb.Path, u *gpb.Update) (operation, error) {
 	if err != nil {
 		return operation{}, err
 	}
-	leaves, err := t.tree.model.Decode(p, u.GetVal())
+	leaves, err := t.tree.model.DecodeConfig(p, u.GetVal())
 	if err != nil {
 		return operation{}, err
-	}
-	for _, l := range leaves {
-		if n, err := t.tree.model.Lookup(l.Path, true); err != nil {
-			return operation{}, err
-		} else if n.ReadOnly {
-			return operation{}, status.Errorf(codes.InvalidArgument, "set %q: %v", l.Path.String(),
-				schema.ErrReadOnly)
-		}
 	}
 	return operation{path: p, asked: u.GetPath(), leaves: leaves}, nil
 }

@@ -311,9 +311,14 @@ func (t *tree) around(p schema.Path) (*listEntry, schema.Path) {
 // get returns the value of a leaf, or nil.
 func (t *tree) get(p schema.Path) schema.Value {
 	if e, steps := t.around(p); e != nil {
-		if i, ok := e.search(steps); ok {
-			return e.leaves[i].value
-		}
+		return e.get(steps)
+	}
+	return nil
+}
+
+func (e *listEntry) get(steps schema.Path) schema.Value {
+	if i, ok := e.search(steps); ok {
+		return e.leaves[i].value
 	}
 	return nil
 }
@@ -471,6 +476,9 @@ func (e *listEntry) appendLeaves(out []schema.Leaf, at, steps schema.Path,
 
 // under returns the leaves that a pattern names.
 func (t *tree) under(pattern schema.Path, keep func(*schema.Node) bool) []schema.Leaf {
+	if !wild(t.model, pattern) && !t.exists(pattern) { // rules that are new are not there
+		return nil
+	}
 	var out []schema.Leaf
 	for _, f := range t.find(pattern) {
 		out = f.leaves(out, keep)

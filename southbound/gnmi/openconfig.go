@@ -208,20 +208,27 @@ func RuleLeavesAt(at schema.Path, seq uint32, group string, m southbound.Match, 
 	if state {
 		where = "state"
 	}
-	out := append(make([]schema.Leaf, 0, 5), schema.Leaf{Path: at.With(where, "sequence-id"),
-		Value: uint64(seq)})
+	const leaves, below = 5, 3
+	out := make([]schema.Leaf, 0, leaves)
+	room := make(schema.Path, 0, leaves*(len(at)+below)) // of all paths: a table has thousands
+	add := func(v schema.Value, names ...string) {
+		from := len(room)
+		room = append(room, at...)
+		for _, n := range names {
+			room = append(room, schema.Elem{Name: n})
+		}
+		out = append(out, schema.Leaf{Path: slices.Clip(room[from:]), Value: v})
+	}
+	add(uint64(seq), where, "sequence-id")
 	if m.Src != southbound.AnyRack {
-		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "source-address"),
-			Value: southbound.RackPrefix(m.Src).
-				String()})
+		add(southbound.RackPrefix(m.Src).String(), "ipv4", where, "source-address")
 	}
-	out = append(out, schema.Leaf{Path: at.With("ipv4", where, "destination-address"),
-		Value: southbound.RackPrefix(m.Dst).
-			String()})
+	add(southbound.RackPrefix(m.Dst).String(), "ipv4", where, "destination-address")
 	if m.Tag != southbound.AnyTag {
-		out = append(out, schema.Leaf{Path: at.With("ipv4", where, "dscp-set"), Value: dscpSet(m.Tag)})
+		add(dscpSet(m.Tag), "ipv4", where, "dscp-set")
 	}
-	return append(out, schema.Leaf{Path: at.With("action", where, groupKey), Value: group})
+	add(group, "action", where, groupKey)
+	return out
 }
 
 // priorities are how many DSCPs carry one tag.

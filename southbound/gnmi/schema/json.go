@@ -24,6 +24,39 @@ const maxDepth = 2 * maxElems
 type jsonReader struct {
 	text string
 	at   int
+
+	members stack[member] // of the objects that are open
+	items   stack[any]    // of the arrays that are open
+}
+
+// stack gathers the parts of values that are not complete, and keeps those of complete ones.
+type stack[T any] struct {
+	open []T
+	done pieces[T]
+}
+
+// take takes the parts from base on.
+func (s *stack[T]) take(base int) []T {
+	out := s.done.copy(s.open[base:])
+	s.open = s.open[:base]
+	return out
+}
+
+// pieces are copies of short slices, many in one piece of memory, which goes with the last of them.
+type pieces[T any] struct {
+	free []T
+	size int // of the piece
+}
+
+func (p *pieces[T]) copy(s []T) []T {
+	if len(p.free) < len(s) {
+		p.size = max(len(s), min(2*p.size, 512))
+		p.free = make([]T, p.size)
+	}
+	out := p.free[:len(s):len(s)]
+	p.free = p.free[len(s):]
+	copy(out, s)
+	return out
 }
 
 // readJSON reads a text that holds one value and nothing else.
@@ -84,7 +117,8 @@ func (r *jsonReader) value(depth int) (any, error) {
 		r.at++
 		return r.array(depth)
 	case c == '"':
-		return r.string()
+		s, err := r.string()
+		return s, err
 	case c == '-' || '0' <= c && c <= '9':
 		return r.number()
 	}
@@ -101,11 +135,10 @@ func (r *jsonReader) value(depth int) (any, error) {
 }
 
 func (r *jsonReader) object(depth int) (any, error) {
-	out := members{}
 	if r.next('}') {
-		return out, nil
+		return members{}, nil
 	}
-	for {
+	for base := len(r.members.open); ; {
 		if r.space(); r.at >= len(r.text) || r.text[r.at] != '"' {
 			return nil, r.wrong("a name")
 		}
@@ -120,9 +153,9 @@ func (r *jsonReader) object(depth int) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, member{name.(string), v})
+		r.members.open = append(r.members.open, member{name, v})
 		if r.next('}') {
-			return out, nil
+			return members(r.members.take(base)), nil
 		}
 		if !r.next(',') {
 			return nil, r.wrong("',' or '}'")
@@ -131,18 +164,17 @@ func (r *jsonReader) object(depth int) (any, error) {
 }
 
 func (r *jsonReader) array(depth int) (any, error) {
-	out := []any{}
 	if r.next(']') {
-		return out, nil
+		return []any{}, nil
 	}
-	for {
+	for base := len(r.items.open); ; {
 		v, err := r.value(depth + 1)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, v)
+		r.items.open = append(r.items.open, v)
 		if r.next(']') {
-			return out, nil
+			return r.items.take(base), nil
 		}
 		if !r.next(',') {
 			return nil, r.wrong("',' or ']'")
@@ -151,7 +183,7 @@ func (r *jsonReader) array(depth int) (any, error) {
 }
 
 // string reads a string. Those with escapes or other than ASCII are left to encoding/json.
-func (r *jsonReader) string() (any, error) {
+func (r *jsonReader) string() (string, error) {
 	from, plain := r.at, true
 	for i := from + 1; i < len(r.text); i++ {
 		switch c := r.text[i]; {
@@ -162,7 +194,7 @@ func (r *jsonReader) string() (any, error) {
 			}
 			var s string
 			if err := json.Unmarshal([]byte(r.text[from:r.at]), &s); err != nil {
-				return nil, malformed("%w", err)
+				return "", malformed("%w", err)
 			}
 			return s, nil
 		case c == '\\':
@@ -170,13 +202,13 @@ func (r *jsonReader) string() (any, error) {
 			i++
 		case c < ' ':
 			r.at = i
-			return nil, r.wrong("a character of a string")
+			return "", r.wrong("a character of a string")
 		case c >= 0x80:
 			plain = false
 		}
 	}
 	r.at = len(r.text)
-	return nil, r.wrong(`'"'`)
+	return "", r.wrong(`'"'`)
 }
 
 // number reads a number: an integer part without leading zeros, perhaps a fraction, perhaps an exponent.

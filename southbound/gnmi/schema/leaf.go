@@ -22,41 +22,58 @@ type Leaf struct {
 type form struct {
 	ietf    bool // 64-bit integers and decimals are strings, identities carry their module
 	lenient bool // what the model does not know is passed over
+
+	state *Path         // takes the first leaf that is read-only
+	room  *pieces[Elem] // of the paths of leaves
 }
 
 // Decode reads the value at a path into leaves, in the order of the model, and checks names, keys and
 // types. The value at a container holds the container's children, unwrapped. Encodings: JSON_IETF, JSON
 // and, for leaves, PROTO.
-func (m *Model) Decode(p Path, tv *gpb.TypedValue) ([]Leaf, error) { return m.decode(p, tv, false) }
+func (m *Model) Decode(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
+	return m.decode(p, tv, form{ietf: true})
+}
+
+// DecodeConfig is Decode for configuration: it refuses leaves of state.
+func (m *Model) DecodeConfig(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
+	var state Path
+	leaves, err := m.decode(p, tv, form{ietf: true, state: &state})
+	if err == nil && state != nil {
+		return nil, fmt.Errorf("set %q: %w", state.String(), ErrReadOnly)
+	}
+	return leaves, err
+}
 
 // DecodeKnown is Decode for state from a device: devices know more leaves than our models, and strip or
 // add module prefixes. It skips unknown leaves; known leaves must still have their type.
 func (m *Model) DecodeKnown(p Path, tv *gpb.TypedValue) ([]Leaf, error) {
-	leaves, err := m.decode(p, tv, true)
+	leaves, err := m.decode(p, tv, form{lenient: true})
 	if errors.Is(err, ErrUnknown) {
 		return nil, nil
 	}
 	return leaves, err
 }
 
-func (m *Model) decode(p Path, tv *gpb.TypedValue, lenient bool) ([]Leaf, error) {
+func (m *Model) decode(p Path, tv *gpb.TypedValue, f form) ([]Leaf, error) {
 	n, err := m.Lookup(p, true)
 	if err != nil {
 		return nil, err
 	}
-	leaves, err := n.decodeTyped(p, tv, lenient)
+	f.room = &pieces[Elem]{}
+	leaves, err := n.decodeTyped(p, tv, f)
 	if err != nil {
 		return nil, fmt.Errorf("decode %q: %w", p.String(), err)
 	}
 	return leaves, nil
 }
 
-func (n *Node) decodeTyped(p Path, tv *gpb.TypedValue, lenient bool) ([]Leaf, error) {
+func (n *Node) decodeTyped(p Path, tv *gpb.TypedValue, f form) ([]Leaf, error) {
 	switch x := tv.GetValue().(type) {
 	case *gpb.TypedValue_JsonIetfVal:
-		return n.decodeJSON(p, x.JsonIetfVal, form{ietf: !lenient, lenient: lenient})
+		return n.decodeJSON(p, x.JsonIetfVal, f)
 	case *gpb.TypedValue_JsonVal:
-		return n.decodeJSON(p, x.JsonVal, form{lenient: lenient})
+		f.ietf = false
+		return n.decodeJSON(p, x.JsonVal, f)
 	}
 	if !n.Leaf {
 		if tv.GetValue() == nil {
@@ -68,7 +85,15 @@ func (n *Node) decodeTyped(p Path, tv *gpb.TypedValue, lenient bool) ([]Leaf, er
 	if err != nil {
 		return nil, err
 	}
+	n.note(p, f)
 	return []Leaf{{p, v}}, nil
+}
+
+// note keeps the path of a leaf that is the first of state.
+func (n *Node) note(p Path, f form) {
+	if n.ReadOnly && f.state != nil && *f.state == nil {
+		*f.state = slices.Clone(p)
+	}
 }
 
 func (n *Node) decodeJSON(p Path, data []byte, f form) ([]Leaf, error) {
@@ -92,7 +117,8 @@ func (n *Node) decode(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", p.String(), err)
 		}
-		return append(out, Leaf{slices.Clone(p), x}), nil
+		n.note(p, f)
+		return append(out, Leaf{f.room.copy(p), x}), nil
 	}
 	obj, ok := v.(members)
 	if !ok {
@@ -133,6 +159,9 @@ func (n *Node) named(name string) string {
 // known returns what of an object's members the model has, without module prefixes, in the order of the
 // model; what only stands under "*" comes last. It reuses the object's memory.
 func (n *Node) known(p Path, obj members, f form) (members, error) {
+	if n.inOrder(obj) {
+		return obj, nil
+	}
 	out := obj[:0]
 	for _, m := range obj {
 		name := m.name
@@ -156,6 +185,16 @@ func (n *Node) known(p Path, obj members, f form) (members, error) {
 	return out, nil
 }
 
+// inOrder reports whether members are such as known would return them, as those of our own tables are.
+func (n *Node) inOrder(obj members) bool {
+	for i, m := range obj {
+		if n.Table || n.Kids[m.name] == nil && !slices.Contains(n.Keys, m.name) || i > 0 && obj[i-1].name >= m.name {
+			return false
+		}
+	}
+	return true
+}
+
 // compare orders the names of children.
 func (n *Node) compare(a, b string) int {
 	if n.Table && (n.Kids[a] == nil) != (n.Kids[b] == nil) {
@@ -174,7 +213,7 @@ func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 	}
 	for i, item := range items {
 		obj, _ := item.(members)
-		e := Elem{Name: n.Name}
+		e := Elem{Name: n.Name, Keys: make([]Key, 0, len(n.Keys))}
 		for _, k := range n.Keys {
 			text, err := n.keyText(obj, k)
 			if err != nil {
@@ -183,7 +222,7 @@ func (n *Node) decodeList(out []Leaf, p Path, v any, f form) ([]Leaf, error) {
 			e.Keys = append(e.Keys, Key{k, text})
 		}
 		var err error
-		if out, err = n.decode(out, append(slices.Clone(p), e), item, f); err != nil {
+		if out, err = n.decode(out, append(p, e), item, f); err != nil {
 			return nil, err
 		}
 	}
@@ -235,15 +274,17 @@ func (n *Node) checkKeyLeaves(p Path, obj members) error {
 // keyText returns a key of an entry as a path has it: identities without their module.
 func (n *Node) keyText(obj members, key string) (string, error) {
 	text, err := keyText(obj, key)
-	if t, ok := n.keyType(key); ok && t.base == baseIdentity {
-		text = bare(text)
+	if strings.Contains(text, ":") {
+		if t, ok := n.keyType(key); ok && t.base == baseIdentity {
+			text = bare(text)
+		}
 	}
 	return text, err
 }
 
 func keyText(obj members, key string) (string, error) {
 	for _, m := range obj {
-		if bare(m.name) != key {
+		if m.name != key && bare(m.name) != key {
 			continue
 		}
 		switch x := m.value.(type) {
@@ -292,4 +333,9 @@ func JSONText(b []byte, enc gpb.Encoding) *gpb.TypedValue {
 }
 
 // Text returns a value as it is written in a key.
-func Text(v Value) string { return strings.TrimSpace(fmt.Sprint(v)) }
+func Text(v Value) string {
+	if n, ok := v.(uint64); ok {
+		return strconv.FormatUint(n, 10)
+	}
+	return strings.TrimSpace(fmt.Sprint(v))
+}

@@ -177,7 +177,7 @@ func FromProto(prefix, path *gpb.Path) (Path, error) { return fromProto(nil, pre
 
 // fromProto is FromProto; of the tables below at, where it is known, keys are elements of their own.
 func fromProto(at *Node, prefix, path *gpb.Path) (Path, error) {
-	var p Path
+	p := make(Path, 0, len(prefix.GetElem())+len(path.GetElem()))
 	for _, part := range []*gpb.Path{prefix, path} {
 		//nolint:staticcheck // deprecated: the old form is refused by name
 		if len(part.GetElement()) > 0 {
