@@ -22,6 +22,7 @@ type ruleWriter struct {
 	basis bool // the last request held it
 	made  map[hops]bool
 	named []hops // groups of the last request
+	bare  bool   // no rule stood on the device when it was last read
 }
 
 // hops are the ports of a group: primary and backup.
@@ -86,10 +87,8 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		add(&req.Replace, policyPath(), w.p.BaseLeaves()[:2])
 		w.appendRules(req.Replace[len(req.Replace)-1], rules)
 	case len(rules) > manyRules:
-		above := policyPath().With("rules").Proto().Elem // rules share it
-		for _, r := range rules {
-			rule := &gpb.PathElem{Name: "rule", Key: map[string]string{"sequence-id": w.p.sequence(r.Match)}}
-			req.Delete = append(req.Delete, &gpb.Path{Elem: append(slices.Clip(above), rule)})
+		if !w.bare {
+			req.Delete = append(req.Delete, w.p.rulePaths(rules)...)
 		}
 		add(&req.Update, policyPath(), w.p.BaseLeaves()[:2])
 		w.appendRules(req.Update[len(req.Update)-1], rules)
@@ -99,6 +98,17 @@ func (w *ruleWriter) Encode(c *southbound.Change) (*gpb.SetRequest, error) {
 		}
 	}
 	return req, err
+}
+
+// rulePaths returns the paths of rules, which share what is above them.
+func (p OpenConfig) rulePaths(rules []southbound.Rule) []*gpb.Path {
+	above := policyPath().With("rules").Proto().Elem
+	out := make([]*gpb.Path, len(rules))
+	for i, r := range rules {
+		rule := &gpb.PathElem{Name: "rule", Key: map[string]string{"sequence-id": p.sequence(r.Match)}}
+		out[i] = &gpb.Path{Elem: append(slices.Clip(above), rule)}
+	}
+	return out
 }
 
 // appendRules adds rules to the value of the forwarding policy, whose other members come before "rules". It writes what
@@ -150,7 +160,8 @@ func (p OpenConfig) sequence(m southbound.Match) string {
 // manyRules is how many rules are replaced one by one. More go as one value, which takes both ends less time where the
 // device has none of them. It is an update, so that other rules stay. Its rules are deleted before it in the same
 // transaction, so that nothing stays that another client has put into one. A path to delete need not exist (gNMI
-// specification, 3.4.6).
+// specification, 3.4.6). Where the device had no rule at all when it was last read, and no change has been sent since,
+// none is deleted: another client that adds one meanwhile is found by the read that follows each programming.
 const manyRules = 64
 
 // addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that

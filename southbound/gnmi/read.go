@@ -19,9 +19,17 @@ import (
 func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
+	s.mu.Lock()
+	before := s.sets
+	s.mu.Unlock()
 	leaves, err := s.get(ctx, s.cfg.Profile.StatePaths(), gpb.GetRequest_ALL)
 	if err != nil {
 		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, explain(err))
+	}
+	if p, ok := s.cfg.Profile.(OpenConfig); ok {
+		s.mu.Lock()
+		s.noRules = s.sets == before && p.noRules(leaves)
+		s.mu.Unlock()
 	}
 	seen, err := s.cfg.Profile.Seen(leaves)
 	if err != nil {
