@@ -177,6 +177,9 @@ func (l *list) search(e schema.Elem) (i int, ok bool) {
 	switch n := len(l.entries); {
 	case l.last < n && sameStep(l.entries[l.last].elem, e):
 		return l.last, true
+	case l.last+1 < n && sameStep(l.entries[l.last+1].elem, e):
+		l.last++
+		return l.last, true
 	case n > 0 && compareElems(l.entries[n-1].elem, e) < 0: // entries come in their order, mostly
 		l.last = n
 		return n, false
