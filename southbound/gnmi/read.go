@@ -52,9 +52,17 @@ func (s *Session) get(ctx context.Context, paths []schema.Path,
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, leaves...)
+		out = both(out, leaves)
 	}
 	return out, nil
+}
+
+// both returns the leaves of two answers, of which there is one mostly: tables are large.
+func both(a, b []schema.Leaf) []schema.Leaf {
+	if len(a) == 0 {
+		return b
+	}
+	return append(a, b...)
 }
 
 func (s *Session) getPart(ctx context.Context, paths []schema.Path,
@@ -101,7 +109,7 @@ func (s *Session) getOnce(ctx context.Context, paths []schema.Path,
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, leaves...)
+		out = both(out, leaves)
 	}
 	return out, nil
 }
@@ -169,7 +177,7 @@ func decodeNotification(m *schema.Model, n *gpb.Notification) (gone []schema.Pat
 		if err != nil {
 			return nil, nil, err
 		}
-		leaves = append(leaves, ls...)
+		leaves = both(leaves, ls)
 	}
 	return gone, leaves, nil
 }

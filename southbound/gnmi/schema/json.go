@@ -27,6 +27,7 @@ type jsonReader struct {
 
 	members stack[member] // of the objects that are open
 	items   stack[any]    // of the arrays that are open
+	digit   [10][10]any   // numbers of two digits that have been read: DSCPs, of which a table has many
 }
 
 // stack gathers the parts of values that are not complete, and keeps those of complete ones.
@@ -235,7 +236,15 @@ func (r *jsonReader) number() (any, error) {
 			return nil, r.wrong("a digit")
 		}
 	}
-	return json.Number(r.text[from:r.at]), nil
+	n := json.Number(r.text[from:r.at])
+	if len(n) != 2 || n[0] == '-' {
+		return n, nil
+	}
+	known := &r.digit[n[0]-'0'][n[1]-'0']
+	if *known == nil {
+		*known = n
+	}
+	return *known, nil
 }
 
 func (r *jsonReader) digits() bool {

@@ -101,7 +101,8 @@ func (n *Node) decodeJSON(p Path, data []byte, f form) ([]Leaf, error) {
 	if err != nil {
 		return nil, err
 	}
-	return n.decode(nil, append(make(Path, 0, len(p)+spareSteps), p...), v, f)
+	const ofLeaf = 40 // bytes, at least, of most
+	return n.decode(make([]Leaf, 0, len(data)/ofLeaf+1), append(make(Path, 0, len(p)+spareSteps), p...), v, f)
 }
 
 // spareSteps are room for the steps below what a value is given for: an entry of a list has few levels.

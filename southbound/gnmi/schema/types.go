@@ -141,11 +141,12 @@ func (t Type) unsigned(x uint64) (Value, error) {
 	return nil, malformed("%d is no %v", x, t)
 }
 
+// list checks a list in place.
 func (t Type) list(xs []Value) (Value, error) {
 	if t.base != baseList && t.base != baseLoose {
 		return nil, malformed("a list is no %v", t)
 	}
-	out := make([]Value, 0, len(xs))
+	out := xs[:0]
 	for _, x := range xs {
 		v, err := t.of.check(x)
 		if err != nil {
