@@ -338,12 +338,7 @@ func (e *listEntry) has(steps schema.Path) bool {
 	return len(leaves)+len(lists) > 0
 }
 
-// configured reports whether there is any configuration at or below a path.
-func (t *tree) configured(p schema.Path) bool {
-	e, steps := t.around(p)
-	return e != nil && e.configured(steps)
-}
-
+// configured reports whether there is any configuration at or below some steps.
 func (e *listEntry) configured(steps schema.Path) bool {
 	leaves, lists := e.at(steps)
 	return slices.ContainsFunc(leaves, func(l leaf) bool { return isConfig(l.schema) }) ||

@@ -289,7 +289,7 @@ func samplePeriod(o *ChildConfig, f *topo.Fabric) time.Duration {
 	return max(server.DefaultSamplePeriod, time.Duration(len(f.Topology.Links()))*time.Millisecond)
 }
 
-// Memory that this process and the leader take before they collect garbage, in bytes a switch or host of a large fabric.
+// Memory that this process and the leader take before they collect garbage, in bytes a switch or host.
 const (
 	fabricMemory = 360_000
 	leaderMemory = 120_000
