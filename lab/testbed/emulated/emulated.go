@@ -291,7 +291,7 @@ func samplePeriod(o *ChildConfig, f *topo.Fabric) time.Duration {
 
 // Memory that this process and the leader take before they collect garbage, in bytes a switch or host.
 const (
-	fabricMemory = 360_000
+	fabricMemory = 320_000
 	leaderMemory = 120_000
 )
 
