@@ -67,6 +67,35 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
+// BenchmarkNewTable writes the rules of a ToR among 128 racks to a switch that has none, and reads them back.
+func BenchmarkNewTable(b *testing.B) {
+	const racks = 128
+	b.ReportAllocs()
+	rules, spent := tor(racks), time.Duration(0)
+	for b.Loop() {
+		b.StopTimer()
+		r := newRig(b, device.Packet, func(d *device.Config, _ *target.Config) {
+			d.Racks, d.Delays = racks, device.Delays{}
+		})
+		cfg := r.config(b)
+		cfg.Profile = r.profile(racks)
+		s := r.dial(b, cfg)
+		if _, err := s.Read(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		b.StartTimer()
+		cpu := userCPU(b)
+		if err := s.Set(b.Context(), &southbound.Change{Rules: rules}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Read(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+		spent += userCPU(b) - cpu
+	}
+	b.ReportMetric(float64(spent.Microseconds())/float64(b.N), "user-µs/op")
+}
+
 // measure is what a user waits for, and what it costs when others use the processor, too: driver and
 // target together.
 type measure struct {
