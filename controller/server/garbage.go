@@ -5,12 +5,15 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"time"
 )
 
 // Garbage says how much garbage a process gathers before it is collected. The zero value is Go's default.
 type Garbage struct {
 	Percent int   `json:"percent,omitempty"` // of what is live; 0: as Go does
-	Memory  int64 `json:"memory,omitempty"`  // bytes that it may take in any case before it is collected
+	Memory  int64 `json:"memory,omitempty"`  // bytes that it may take at first before it is collected
+	// for how long that holds at most: later so much garbage would only take room
+	First time.Duration `json:"first,omitempty"`
 }
 
 // Limit has the collector keep to it from now on. While a process grows it would be collected each time that it has
@@ -26,6 +29,13 @@ func (g Garbage) Limit() {
 	debug.SetMemoryLimit(g.Memory)
 	debug.SetGCPercent(-1)
 	g.follow()
+	time.AfterFunc(g.First, g.lift)
+}
+
+// lift ends what holds at first.
+func (g Garbage) lift() {
+	debug.SetGCPercent(g.Percent)
+	debug.SetMemoryLimit(math.MaxInt64)
 }
 
 // follow looks at the end of each collection, when an object goes that nothing holds, whether so much is live that
@@ -35,8 +45,7 @@ func (g Garbage) follow() {
 	runtime.AddCleanup(new(sentinel), func(g Garbage) {
 		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		if metrics.Read(live); g.outgrown(live[0].Value.Uint64()) {
-			debug.SetGCPercent(g.Percent)
-			debug.SetMemoryLimit(math.MaxInt64)
+			g.lift()
 			return
 		}
 		g.follow()

@@ -43,19 +43,24 @@ func TestGarbageLimit(t *testing.T) {
 		t.Errorf("a percentage asked: %d %% and %d bytes", p, l)
 	}
 	const memory = 64 << 20
-	Garbage{Percent: 60, Memory: memory}.Limit()
+	Garbage{Percent: 60, Memory: memory, First: time.Hour}.Limit()
 	if p, l := set(); p != math.MaxUint64 || l != memory {
 		t.Errorf("little is live: %d %% and %d bytes", p, l)
 	}
-	held := make([]byte, memory)
-	for deadline := time.Now().Add(time.Minute); ; runtime.GC() {
-		if p, l := set(); p == 60 && l == math.MaxInt64 {
-			break
-		}
-		if time.Now().After(deadline) {
+	lifted := func(when string, percent uint64) {
+		for deadline := time.Now().Add(time.Minute); ; runtime.GC() {
 			p, l := set()
-			t.Fatalf("much is live: %d %% and %d bytes", p, l)
+			if p == percent && l == math.MaxInt64 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%s: %d %% and %d bytes", when, p, l)
+			}
 		}
 	}
+	held := make([]byte, memory)
+	lifted("much is live", 60)
 	runtime.KeepAlive(held)
+	Garbage{Percent: 55, Memory: 1 << 40, First: time.Millisecond}.Limit()
+	lifted("it is not new", 55)
 }

@@ -295,6 +295,9 @@ const (
 	leaderMemory = 120_000
 )
 
+// comingUp is how long the largest fabrics take to come up beside much other work.
+const comingUp = 2 * time.Minute
+
 // garbage is how much garbage processes of a fabric gather, unless GOGC says so. A large fabric that is kept up needs
 // two thirds of the memory so, for more processor time while it comes up.
 func garbage(o *ChildConfig, f *topo.Fabric, ofNode int64) server.Garbage {
@@ -302,7 +305,7 @@ func garbage(o *ChildConfig, f *topo.Fabric, ofNode int64) server.Garbage {
 	if !o.Stay || nodes <= fewNodes || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return server.Garbage{}
 	}
-	return server.Garbage{Percent: 50, Memory: ofNode * int64(nodes)}
+	return server.Garbage{Percent: 50, Memory: ofNode * int64(nodes), First: comingUp}
 }
 
 // Devices returns the addresses of the switches.
