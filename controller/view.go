@@ -3,6 +3,7 @@ package controller
 import (
 	"math/rand/v2"
 	"slices"
+	"sort"
 	"time"
 
 	"lightloom/controller/multihop"
@@ -51,8 +52,24 @@ type View struct {
 	// use Traffic, and ignore coflows.
 	Traffic *Traffic
 
+	Showing *Showing `json:"-"` // nil: nobody knows what has changed
+
 	Delta             time.Duration // the expected reconfiguration delay of a circuit move
 	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// Showing says what has changed since a view was shown before. It is of the maker of views, who counts.
+type Showing struct {
+	Of      *View                 // that view: a copy can have been altered
+	Number  uint64                // of the times that it was brought up to date
+	Full    bool                  // anything can have changed
+	Changed []southbound.CoflowID // unless Full: those that have come, gone or changed, but for what they have left; sorted
+}
+
+// FindCoflow finds a coflow by its id where they are sorted, or where it would be.
+func (v *View) FindCoflow(id southbound.CoflowID) (at int, found bool) {
+	at = sort.Search(len(v.Coflows), func(i int) bool { return v.Coflows[i].ID >= id })
+	return at, at < len(v.Coflows) && v.Coflows[at].ID == id
 }
 
 // Movement is how fast things go, and over what beside packets and single circuits.

@@ -26,6 +26,7 @@ func (s *State) Apply(e *Entry) error {
 	if s.changesTasks(e) {
 		s.countTaskChange(e)
 	}
+	s.noteShown(e)
 	s.d.At = max(s.d.At, e.At)
 	return nil
 }

@@ -33,6 +33,7 @@ func (s *State) noteUnplaced(j *Job) {
 	blocked := unplaced && s.blocks(j)
 	s.pinned = s.pinned || j.Pinned()
 	s.sliced = s.sliced || j.Slice != ""
+	s.staged = s.staged || len(j.Job.Stages) > 0
 	list(&s.waiting, j.ID, unplaced && !blocked)
 	list(&s.blocked, j.ID, blocked)
 }

@@ -189,6 +189,7 @@ type State struct {
 	// incremental jobs that are placed in part or whole, and have not ended, sorted
 	partly []controller.JobID
 	watched
+	shown shown
 
 	unplaced
 	ends
@@ -218,6 +219,7 @@ type unplaced struct {
 	blocked []controller.JobID // wait for what they read
 	pinned  bool               // there was a job that names its hosts
 	sliced  bool               // there was a job that asks for a slice
+	staged  bool               // there was a job with stages
 }
 
 // ends counts what has ended.
@@ -322,6 +324,7 @@ func (s *State) Restore(b []byte) error {
 // derive rebuilds what follows from d.
 func (s *State) derive() {
 	s.taskChanges++
+	s.shown.all = true
 	s.requests, s.bandwidthRequests = index(s.d.Requests), index(s.d.BandwidthRequests)
 	s.frozen, s.sharedTasks, s.sharedMoves = 0, false, false
 	s.deriveReservedBandwidth()
@@ -354,6 +357,7 @@ func (s *State) derive() {
 		s.noteMortal(j)
 		s.pinned = s.pinned || j.Ended == Unset && j.Pinned()
 		s.sliced = s.sliced || j.Ended == Unset && j.Slice != ""
+		s.staged = s.staged || len(j.Job.Stages) > 0
 		switch {
 		case j.Ended != Unset:
 			s.finished++

@@ -14,44 +14,64 @@ import (
 // of a started coflow, or false if that is unknown (then the sizes are taken). Everything that v points
 // to afterwards is borrowed.
 func (s *State) FillView(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
-	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining {
-		return s.leftOf(id, c, left)
-	})
+	s.fillView(v)
+	s.FillRemaining(v, left)
 }
 
 // FillBlindView is FillView for callers that read only the number of rows that coflows have left.
 func (s *State) FillBlindView(v *controller.View) {
-	s.fillView(v, func(_ southbound.CoflowID, c *Coflow) southbound.Remaining {
-		return southbound.Remaining{Live: c.Remaining}
-	})
+	changed := s.fillView(v)
+	if s.shown.blind && !v.Showing.Full {
+		for _, id := range changed {
+			if i, found := v.FindCoflow(id); found {
+				blind(&v.Coflows[i])
+			}
+		}
+		return
+	}
+	for i := range v.Coflows {
+		blind(&v.Coflows[i])
+	}
+	s.shown.blind = true
 }
+
+func blind(c *controller.CoflowView) { c.Remaining = southbound.Remaining{Live: c.LiveRows} }
 
 // FillRemaining completes what FillBlindView wrote.
 func (s *State) FillRemaining(v *controller.View, left func(southbound.CoflowID) (southbound.Remaining, bool)) {
+	s.shown.blind = false
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
-		c.Remaining = s.leftOf(c.ID, s.Coflow(c.ID), left)
+		c.Remaining = leftOf(c, left)
 	}
 }
 
 // FillTotalsView is FillView for callers that read only how much coflows have left in total; total
 // returns it in bytes.
 func (s *State) FillTotalsView(v *controller.View, total func(southbound.CoflowID) (float64, bool)) {
-	s.fillView(v, func(id southbound.CoflowID, c *Coflow) southbound.Remaining {
-		if c.Started != Unset {
-			if left, ok := total(id); ok {
-				return southbound.Remaining{Live: c.Remaining, Total: left}
-			}
-		}
-		sum := 0.0
-		for _, b := range c.Columns.Size {
-			sum += float64(b)
-		}
-		return southbound.Remaining{Live: c.Remaining, Total: sum}
-	})
+	s.fillView(v)
+	s.shown.blind = false
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		c.Remaining = southbound.Remaining{Live: c.LiveRows, Total: totalOf(c, total)}
+	}
 }
 
-func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Coflow) southbound.Remaining) {
+func totalOf(c *controller.CoflowView, total func(southbound.CoflowID) (float64, bool)) float64 {
+	if c.Started {
+		if left, ok := total(c.ID); ok {
+			return left
+		}
+	}
+	sum := 0.0
+	for _, b := range c.Size {
+		sum += float64(b)
+	}
+	return sum
+}
+
+// fillView returns the coflows that can have changed, as View.Showing has them.
+func (s *State) fillView(v *controller.View) (changed []southbound.CoflowID) {
 	v.Fabric = s.fabric
 	v.Free, v.VCPUs = s.offered()
 	v.Waiting = v.Waiting[:0]
@@ -64,21 +84,8 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	for _, id := range s.blocked {
 		v.Blocked = append(v.Blocked, &s.Job(id).Job)
 	}
-	v.Coflows = v.Coflows[:0]
-	staged := false
-	for _, id := range s.active {
-		c := s.Coflow(id)
-		j := s.Job(c.Job)
-		staged = staged || len(j.Job.Stages) > 0
-		if len(s.evicted) > 0 && c.Started == Unset && !s.housed(j, c) {
-			continue // it is laid out anew once its tasks have hosts
-		}
-		n := len(v.Coflows)
-		v.Coflows = slices.Grow(v.Coflows, 1)[:n+1]
-		viewCoflow(&v.Coflows[n], c, j)
-		v.Coflows[n].Remaining = left(id, c)
-	}
-	if v.Running = v.Running[:0]; staged {
+	changed = s.showCoflows(v)
+	if v.Running = v.Running[:0]; s.staged {
 		s.viewRunning(v)
 	}
 	v.Loaded = v.Loaded[:0]
@@ -108,10 +115,10 @@ func (s *State) fillView(v *controller.View, left func(southbound.CoflowID, *Cof
 	v.ReservedBandwidth = s.reservedBandwidth
 	s.viewEvicted(v)
 	s.viewPartial(v)
+	return changed
 }
 
-// viewCoflow shows a coflow of a job in place of what was shown there, but for what is left of it. It writes
-// every field, because a view of thousands is made at each event.
+// viewCoflow shows a coflow of a job in place of what was shown there, but for what is left of it.
 func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
 	out.ID, out.Job, out.Edge, out.Block = c.ID, c.Job, c.Edge, c.Block
 	out.Arrival, out.Weight, out.Deadline = j.Arrival, j.Weight, 0
@@ -125,18 +132,17 @@ func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
 }
 
 // leftOf returns what is left of a coflow by left, or its sizes.
-func (s *State) leftOf(id southbound.CoflowID, c *Coflow,
-	left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
-	if c.Started != Unset && left != nil {
-		if l, ok := left(id); ok && len(l.Base) == len(c.Tag) {
+func leftOf(c *controller.CoflowView, left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
+	if c.Started && left != nil {
+		if l, ok := left(c.ID); ok && len(l.Base) == len(c.Tag) {
 			return l
 		}
 	}
 	base := make([]float64, len(c.Tag))
-	for i, b := range c.Columns.Size {
+	for i, b := range c.Size {
 		base[i] = float64(b)
 	}
-	return southbound.Remaining{F: 1, Base: base, Live: c.Remaining}
+	return southbound.Remaining{F: 1, Base: base, Live: c.LiveRows}
 }
 
 // viewRunning names the jobs with stages that coflows belong to.

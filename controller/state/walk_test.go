@@ -28,7 +28,7 @@ func TestWalks(t *testing.T) {
 	t.Parallel()
 	f := fabric(t)
 	seeds := tries.Of[uint64](10, 100)
-	unchanged := 0
+	unchanged, brief := 0, 0
 	for seed := range seeds {
 		w := &walk{t: t, r: rand.New(rand.NewPCG(seed, 2)), s: state.New(f), seed: seed,
 			received: map[[2]int]pathmap.Bytes{}}
@@ -43,6 +43,10 @@ func TestWalks(t *testing.T) {
 			w.step()
 		}
 		unchanged += w.unchanged
+		brief += w.brief
+	}
+	if brief < int(seeds) {
+		t.Errorf("only %d times a view was brought up to date in %d walks", brief, seeds)
 	}
 	if unchanged < int(seeds) {
 		t.Errorf("only %d times a job had not changed in %d walks", unchanged, seeds)
@@ -71,6 +75,10 @@ type walk struct {
 	lean   *state.State // the same, but what has ended leaves; nil: none
 	leaves int          // jobs that have left it
 
+	shows *state.State    // the same, which brings one view up to date
+	shown controller.View // that view
+	brief int             // times that it was not filled anew
+
 	frozen  *state.Frozen // some time ago
 	was     []byte        // its snapshot at that time
 	readers sync.WaitGroup
@@ -96,6 +104,7 @@ func (w *walk) step() {
 	if w.lean != nil {
 		w.compare(&e, err)
 	}
+	w.show(&e)
 	if err != nil {
 		if look && w.s.Digest() != before {
 			w.t.Fatalf("seed %d: %v changed the state and was refused: %v", w.seed, e.Kind, err)
@@ -140,6 +149,54 @@ func (w *walk) step() {
 	if w.r.IntN(10) == 0 {
 		w.freeze()
 	}
+}
+
+// show wants a view that is brought up to date, now and then, to be as one that is filled anew, and to name the coflows
+// that have changed.
+func (w *walk) show(e *state.Entry) {
+	if w.shows == nil {
+		w.shows = state.New(w.s.Fabric())
+	}
+	_ = w.shows.Apply(e)
+	switch w.r.IntN(20) {
+	case 0:
+		w.shows.Freeze()
+	case 1:
+		w.shows.FillView(&w.shown, nil)
+	case 2, 3:
+	default:
+		return
+	}
+	was := shownCoflows(&w.shown)
+	w.shows.FillBlindView(&w.shown)
+	var v controller.View
+	w.s.FillBlindView(&v)
+	now := shownCoflows(&v)
+	if diff := cmp.Diff(now, shownCoflows(&w.shown)); diff != "" || len(w.shown.Running) != len(v.Running) {
+		w.t.Fatalf("seed %d: after %+v: a view brought up to date is another (-anew +so):\n%s", w.seed, e, diff)
+	}
+	sh := w.shown.Showing
+	if sh.Full {
+		return
+	}
+	w.brief++
+	for id := range w.shows.Data().Next.Coflow {
+		if _, named := slices.BinarySearch(sh.Changed, id); !named && was[id] != now[id] {
+			w.t.Fatalf("seed %d: after %+v: coflow %d is shown as %q and was as %q, but named are %v", w.seed, e, id, now[id],
+				was[id], sh.Changed)
+		}
+	}
+}
+
+// shownCoflows writes down the coflows of a blind view.
+func shownCoflows(v *controller.View) map[southbound.CoflowID]string {
+	out := map[southbound.CoflowID]string{}
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		c.Remaining.Base, c.Remaining.F = nil, 0 // of FillView
+		out[c.ID] = fmt.Sprint(*c)
+	}
+	return out
 }
 
 // placing writes down what policies see that can change where tasks could go, but for the load of links.
@@ -234,7 +291,7 @@ func (w *walk) restore() {
 	o.FillView(&b, nil)
 	a.Fabric, b.Fabric = nil, nil
 	if diff := cmp.Diff(a, b, cmpopts.EquateEmpty(),
-		cmpopts.IgnoreFields(controller.CoflowView{}, "Generation"),
+		cmpopts.IgnoreFields(controller.CoflowView{}, "Generation"), cmpopts.IgnoreFields(controller.View{}, "Showing"),
 		cmpopts.IgnoreFields(controller.Partial{}, "Changes")); diff != "" {
 		w.t.Fatalf("seed %d: a restored replica shows policies something else (-here +there):\n%s", w.seed, diff)
 	}
