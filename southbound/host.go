@@ -61,6 +61,12 @@ type Spread struct {
 	From, To []HostRate
 }
 
+// EvenSpread gives each of its coflows, which ascend, the same spread.
+type EvenSpread struct {
+	Coflows  []CoflowID
+	From, To []HostRate
+}
+
 // HostRate is a layer-2 rate of each host flow at one host.
 type HostRate struct {
 	Host HostID
@@ -79,9 +85,10 @@ type Extra struct {
 // which merge. No link is ever given more than its capacity.
 type Rates struct {
 	Fair   bool       // hosts share by themselves (TCP; the simulator models max-min); the rest but Priority must be empty
-	Pace   []Pace     // complete: a coflow not named here, in Spread, or in a class below holds
+	Pace   []Pace     // complete: a coflow not named here, in Spread or Even, or in a class below holds
 	Spread []Spread   // complete; no coflow has both a pace and a spread
-	Extra  []Extra    // complete, sorted by (Coflow, Row); each of a coflow named in Pace or Spread
+	Even   EvenSpread // complete, likewise; its coflows are not in Pace or Spread
+	Extra  []Extra    // complete, sorted by (Coflow, Row); each of a coflow named in Pace, Spread or Even
 	Pairs  []PairRate // a delta, by class; a rate of 0 holds the class
 	// Priority is complete and sorted by coflow; only where Fair.
 	Priority []Priority

@@ -63,7 +63,7 @@ func (r *Rates) CheckPriorities() error {
 
 // Check returns what is wrong with rates, as far as that shows without the coflows that they name.
 func (r *Rates) Check(a Addresses) error {
-	if r.Fair && len(r.Pace)+len(r.Spread)+len(r.Extra)+len(r.Pairs) > 0 {
+	if r.Fair && len(r.Pace)+len(r.Spread)+len(r.Even.Coflows)+len(r.Extra)+len(r.Pairs) > 0 {
 		return errors.New("fair, and yet with paces, spreads, extras or pairs")
 	}
 	if err := r.CheckPriorities(); err != nil {
@@ -77,6 +77,9 @@ func (r *Rates) Check(a Addresses) error {
 		if err := errors.Join(a.checkHostRates(s.From), a.checkHostRates(s.To)); err != nil {
 			return fmt.Errorf("spread: coflow %d: %w", s.Coflow, err)
 		}
+	}
+	if err := errors.Join(a.checkHostRates(r.Even.From), a.checkHostRates(r.Even.To)); err != nil {
+		return fmt.Errorf("even spread: %w", err)
 	}
 	if err := r.checkExtras(); err != nil {
 		return err
@@ -122,6 +125,15 @@ func (p *PairRate) check(a Addresses) error {
 		return fmt.Errorf("pair %d→%d: rate %d: take two hosts and a rate of 0 or more", p.Src, p.Dst, p.Rate)
 	}
 	return nil
+}
+
+// Spreads returns the spreads of all coflows that have one, those of Even last.
+func (r *Rates) Spreads() []Spread {
+	all := slices.Clip(r.Spread)
+	for _, c := range r.Even.Coflows {
+		all = append(all, Spread{Coflow: c, From: r.Even.From, To: r.Even.To})
+	}
+	return all
 }
 
 // Same reports whether two spreads have their rates in the same memory.

@@ -1,6 +1,10 @@
 package flowsim
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+
 	"lightloom/pathmap"
 	"lightloom/southbound"
 )
@@ -9,16 +13,29 @@ import (
 // ports, as when hosts share by themselves. So it needs no individual rate: classes wait on the clocks
 // of their ports.
 
-// evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
-func (lv *levels) evenly(r *southbound.Rates) bool {
-	if !lv.flat || lv.capped() || r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 ||
-		len(r.Spread) == 0 || len(r.Spread[0].From)+len(r.Spread[0].To) == 0 || len(r.Spread) < 2 && !lv.even {
-		return false
+// same returns the spread that all coflows have, and how many these are; 0 where they have other rates.
+func same(r *southbound.Rates) (s southbound.Spread, coflows int) {
+	switch {
+	case r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0:
+		return s, 0
+	case len(r.Spread) == 0:
+		return southbound.Spread{From: r.Even.From, To: r.Even.To}, len(r.Even.Coflows)
+	case len(r.Even.Coflows) > 0:
+		return s, 0
 	}
 	for i := range r.Spread {
 		if !r.Spread[i].Same(&r.Spread[0]) {
-			return false
+			return s, 0
 		}
+	}
+	return r.Spread[0], len(r.Spread)
+}
+
+// evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
+func (lv *levels) evenly(r *southbound.Rates) bool {
+	s, coflows := same(r)
+	if !lv.flat || lv.capped() || coflows == 0 || len(s.From)+len(s.To) == 0 || coflows < 2 && !lv.even {
+		return false
 	}
 	if !lv.even {
 		lv.disband() // levels are found differently
@@ -28,8 +45,71 @@ func (lv *levels) evenly(r *southbound.Rates) bool {
 		lv.disband()
 		return false
 	}
-	lv.listen(&r.Spread[0])
+	lv.listen(&s)
 	return true
+}
+
+// toldKind is a coflow that gets rates of another kind.
+type toldKind struct {
+	index int32
+	kind  kind
+}
+
+// checkEven checks the coflows of an even spread, and notes which come to it and go since the last one.
+func (s *Sim) checkEven(r *southbound.Rates) error {
+	f := s.fluid
+	now, was := r.Even.Coflows, f.levels.evened
+	f.tmp.turned = f.tmp.turned[:0]
+	note := func(c southbound.CoflowID, k kind) error {
+		i, err := s.known(c)
+		f.tmp.turned = append(f.tmp.turned, toldKind{i, k})
+		return err
+	}
+	last := southbound.CoflowID(-1)
+	for _, c := range now {
+		if c <= last {
+			return fmt.Errorf("even spread: coflow %d after %d: coflows ascend, each once", c, last)
+		}
+		last = c
+		for len(was) > 0 && was[0] < c {
+			_ = note(was[0], free) // it was known
+			was = was[1:]
+		}
+		if len(was) > 0 && was[0] == c {
+			was = was[1:]
+		} else if err := note(c, leveled); err != nil {
+			return fmt.Errorf("even spread: %w", err)
+		}
+	}
+	for _, c := range was {
+		_ = note(c, free)
+	}
+	if len(r.Pace)+len(r.Spread)+len(r.Extra) == 0 {
+		return nil
+	}
+	for _, c := range now {
+		i, _ := f.byID.Find(c)
+		if s.named(i) {
+			return fmt.Errorf("even spread: coflow %d is named twice", c)
+		}
+		s.name(i)
+	}
+	return nil
+}
+
+// evenAgain puts an even spread in force after another one: only what has come to it or gone has other rates than
+// those of its ports.
+func (f *fluid) evenAgain() {
+	f.tmp.turned = slices.DeleteFunc(f.tmp.turned, func(t toldKind) bool {
+		co := &f.coflows[t.index]
+		return co.live == 0 || co.kind == t.kind
+	})
+	slices.SortFunc(f.tmp.turned, func(a, b toldKind) int {
+		return cmp.Compare(f.coflows[a.index].pos, f.coflows[b.index].pos)
+	})
+	for _, t := range f.tmp.turned {
+		f.follow(t.index, &order{kind: t.kind})
+	}
 }
 
 // listen records the rates of ports.

@@ -75,9 +75,13 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 		}
 	}
 	r := &southbound.Rates{}
-	all := rng.IntN(4) > 0
+	all, even := rng.IntN(4) > 0, rng.IntN(4) > 0
 	for c := range sc.coflows {
-		if all || rng.IntN(3) > 0 {
+		switch {
+		case !all && rng.IntN(3) == 0:
+		case even:
+			r.Even.Coflows, r.Even.From, r.Even.To = append(r.Even.Coflows, c), from, to
+		default:
 			r.Spread = append(r.Spread, southbound.Spread{Coflow: c, From: from, To: to})
 		}
 	}
@@ -95,7 +99,10 @@ func TestEvenLikeReference(t *testing.T) {
 		sc.backup = true
 		sc.fewRows = 1 + int32(seed%2)*1000
 		for _, a := range sc.actions {
-			if a.rates != nil && len(a.rates.Spread) > 1 && a.rates.Spread[0].Same(&a.rates.Spread[1]) {
+			if a.rates == nil {
+				continue
+			}
+			if sp := a.rates.Spreads(); len(sp) > 1 && sp[0].Same(&sp[1]) {
 				even++
 			}
 		}

@@ -45,8 +45,9 @@ type scratch struct {
 	wasFrom  []float64
 	wasTo    []float64
 	set      []uint64
-	sums     []float64 // by link
-	named    []int32   // by checkRates, for setRates: the coflows with a pace, then those that are spread
+	sums     []float64  // by link
+	named    []int32    // by checkRates, for setRates: the coflows with a pace, then those that are spread
+	turned   []toldKind // likewise: those that come to an even spread, or leave it
 }
 
 // nothing is how many bytes are as good as none: a host flow with less left ends with its class's next end.

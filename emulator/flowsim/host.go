@@ -201,6 +201,9 @@ func (s *Sim) checkSpreads(r *southbound.Rates) error {
 		}
 		s.name(known)
 	}
+	if err := s.checkEven(r); err != nil {
+		return err
+	}
 	for first := 0; first < len(r.Extra); {
 		end := southbound.ExtrasOf(r.Extra, first)
 		for _, x := range [...]southbound.Extra{r.Extra[first], r.Extra[end-1]} { // rows ascend

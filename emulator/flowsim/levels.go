@@ -3,6 +3,7 @@ package flowsim
 import (
 	"lightloom/pathmap"
 	"lightloom/pathmap/maxmin"
+	"lightloom/southbound"
 )
 
 // levels is the rates of classes if all host flows with the same bottleneck have the same rate: hosts
@@ -10,9 +11,10 @@ import (
 // group as levels change.
 type levels struct {
 	*classes
-	solver *maxmin.Levels // nil: links have no levels
-	number []int32        // by link: its number among those that have levels; none if it limits no host flow
-	even   bool           // all coflows got the same rates of ports
+	solver *maxmin.Levels        // nil: links have no levels
+	number []int32               // by link: its number among those that have levels; none if it limits no host flow
+	even   bool                  // all coflows got the same rates of ports
+	evened []southbound.CoflowID // those that got them by Rates.Even
 
 	links []pathmap.LinkID        // memory that calls reuse
 	tell  []pathmap.BitsPerSecond // likewise, by number

@@ -17,6 +17,14 @@ func (f *fluid) setRates(r *southbound.Rates) {
 	f.fair, f.levels.even = r.Fair, even
 	f.prioritise(r.Priority)
 	f.epoch++
+	again := even && !flips && len(f.levels.evened) > 0 && len(r.Even.Coflows) > 0
+	if f.levels.evened = f.levels.evened[:0]; even {
+		f.levels.evened = append(f.levels.evened, r.Even.Coflows...)
+	}
+	if again {
+		f.evenAgain()
+		return
+	}
 	f.orders(r)
 	for _, p := range r.Pairs {
 		f.routes[f.route(pair{p.Src, p.Dst, p.Tag})].rate = float64(p.Rate)
@@ -60,6 +68,14 @@ func (f *fluid) orders(r *southbound.Rates) {
 			continue
 		}
 		want(spreads[i], order{kind: spread, from: s.From, to: s.To})
+	}
+	for _, c := range r.Even.Coflows {
+		index, _ := f.byID.Find(c)
+		if f.levels.even {
+			want(index, order{kind: leveled})
+			continue
+		}
+		want(index, order{kind: spread, from: r.Even.From, to: r.Even.To})
 	}
 	for first := 0; first < len(r.Extra); {
 		end := southbound.ExtrasOf(r.Extra, first)

@@ -68,7 +68,7 @@ func (w *reference) rates(r southbound.Rates) {
 	w.ranks = r.Priority
 	clear(w.pace)
 	w.spread, w.extra = map[southbound.CoflowID]southbound.Spread{}, map[southbound.HostFlowKey]float64{}
-	for _, s := range r.Spread {
+	for _, s := range r.Spreads() {
 		w.spread[s.Coflow] = s
 	}
 	for _, x := range r.Extra {

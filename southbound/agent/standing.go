@@ -25,7 +25,7 @@ func (s *standing) set(r *southbound.Rates) {
 		p.Low = slices.Clone(p.Low)
 		s.last.Priority = append(s.last.Priority, p)
 	}
-	for _, x := range r.Spread {
+	for _, x := range r.Spreads() {
 		s.last.Spread = append(s.last.Spread, southbound.Spread{Coflow: x.Coflow, From: slices.Clone(x.From),
 			To: slices.Clone(x.To)})
 	}

@@ -74,8 +74,8 @@ func (t *rateTable) set(r *southbound.Rates, onlyPairs bool) {
 			t.pace[p.Coflow] = p.Until
 		}
 		clear(t.fan)
-		for i := range r.Spread {
-			t.fan[r.Spread[i].Coflow] = newSpreadRates(&r.Spread[i])
+		for _, s := range r.Spreads() {
+			t.fan[s.Coflow] = newSpreadRates(&s)
 		}
 		clear(t.extra)
 		for _, e := range r.Extra {

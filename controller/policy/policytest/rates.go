@@ -32,7 +32,7 @@ func checkShare(v *controller.View, p *controller.Plan) error {
 		until[c.Coflow] = c
 	}
 	spread := map[southbound.CoflowID]southbound.Spread{}
-	for _, s := range p.Share.Spread {
+	for _, s := range p.Share.Spreads() {
 		if _, twice := until[s.Coflow]; twice {
 			return fmt.Errorf("share: coflow %d has a pace and a spread", s.Coflow)
 		}
@@ -77,7 +77,7 @@ func checkFair(s *southbound.Rates) error {
 	if err := s.CheckPriorities(); err != nil {
 		return fmt.Errorf("share: %w", err)
 	}
-	if len(s.Pace)+len(s.Spread)+len(s.Extra)+len(s.Pairs) > 0 {
+	if len(s.Pace)+len(s.Spreads())+len(s.Extra)+len(s.Pairs) > 0 {
 		return errors.New("share: fair, and rates too")
 	}
 	return nil

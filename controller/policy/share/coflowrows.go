@@ -39,9 +39,6 @@ type coflowRows struct {
 	spread *spreadMemory // nil: it was never spread alone
 	stuck  int32         // place among its loads of the link that had nothing left for it last
 	full   int32         // likewise, among those of the fabric
-
-	counted     []uint64 // what ports has counted of live; nil: it is not counted
-	countedLeft int32
 }
 
 // run is the rows of one destination.

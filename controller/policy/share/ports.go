@@ -1,8 +1,6 @@
 package share
 
 import (
-	"cmp"
-	"math/bits"
 	"slices"
 
 	"lightloom/controller"
@@ -14,21 +12,33 @@ import (
 
 // ports counts the live host flows of started coflows between the ports of one big switch. There only
 // ports limit host flows, so that one rate per port suffices, and every coflow gets the same rates. It
-// is scratch memory, derived from the view.
+// is scratch memory, derived from the view, of which it looks only at coflows that have changed.
 type ports struct {
 	fabric *topo.Fabric
-	books  books
-	open   []*coflowRows
-	known  []*coflowRows // those whose rows are counted
 	hosts  int
-	flows  []int32        // by source and destination
-	out    []int32        // by host, that it sends
-	in     []int32        // by host, that it takes
-	levels *maxmin.Levels // of the hosts' links out, then of those in; nil disables levels
+	ids    []southbound.CoflowID // that are counted, ascending
+	of     []*portRows           // likewise
+	flows  []int32               // by source and destination
+	on     []int32               // by link: host flows; links are those of hosts out, then those in
+	room   []pathmap.BitsPerSecond
+	rate   []pathmap.BitsPerSecond
+	levels *maxmin.Levels // nil: host flows get equal parts
 	rates  southbound.Rates
-	from   []southbound.HostRate
-	to     []southbound.HostRate
+
+	showing *controller.Showing // of the view that was seen last, and its number
+	number  uint64
+	looks   uint64 // at all coflows of a view
 }
+
+// portRows are the rows of a coflow that are counted.
+type portRows struct {
+	generation uint64
+	seen       uint64 // the last look at all coflows that met it
+	left       int32
+	pair       []int32 // by row: the place in ports.flows; none where it has ended
+}
+
+const none = -1
 
 // manyPorts is up to how many ports a switch can have: tables have a place for each pair.
 const manyPorts = 512
@@ -39,138 +49,177 @@ func (p *ports) serves(v *controller.View) bool {
 		len(v.Circuits) == 0 && len(v.Reserved) == 0 && len(v.ReservedBandwidth) == 0
 }
 
+// reset begins anew on a fabric.
+func (p *ports) reset(v *controller.View, levels bool) {
+	n := v.Fabric.Hosts()
+	*p = ports{fabric: v.Fabric, hosts: n, flows: make([]int32, n*n), on: make([]int32, 2*n),
+		room: make([]pathmap.BitsPerSecond, 2*n)}
+	capacity := make([]float64, 2*n)
+	for h := range n {
+		up := v.Fabric.Topology.Out(v.Fabric.HostNode[h])[0]
+		p.room[h], p.room[n+h] = v.Room(up), v.Room(pathmap.Reverse(up))
+	}
+	for l, room := range p.room {
+		capacity[l] = float64(room)
+	}
+	p.rate = slices.Clone(p.room)
+	if levels {
+		p.levels = maxmin.NewLevels(capacity)
+	}
+}
+
 // refresh brings the counts up to date with a view.
 func (p *ports) refresh(v *controller.View, ev []controller.Event, levels bool) {
 	if p.fabric != v.Fabric {
-		n := v.Fabric.Hosts()
-		*p = ports{fabric: v.Fabric, hosts: n, flows: make([]int32, n*n), out: make([]int32, n),
-			in: make([]int32, n)}
-		if levels {
-			capacity := make([]float64, 2*n)
-			for h := range n {
-				capacity[h], capacity[n+h] = float64(v.Room(p.up(h))), float64(v.Room(pathmap.Reverse(p.up(h))))
+		p.reset(v, levels)
+	}
+	p.hint(v, ev)
+	sh := v.Showing
+	if sh == nil || sh.Of != v || sh.Full || sh != p.showing || sh.Number != p.number+1 {
+		p.look(v)
+	} else {
+		for _, id := range sh.Changed {
+			if at, there := v.FindCoflow(id); there {
+				p.follow(&v.Coflows[at])
+			} else if at, counted := slices.BinarySearch(p.ids, id); counted {
+				p.drop(at)
 			}
-			p.levels = maxmin.NewLevels(capacity)
 		}
 	}
-	p.open = p.books.open(v, ev, p.open)
-	for i, b := range p.open {
-		if c := &v.Coflows[i]; c.Started && len(c.Tag) == len(c.Src) && b.rows > 0 {
-			if b.counted == nil {
-				b.counted = make([]uint64, len(b.live))
-				p.known = append(p.known, b)
-			}
-			p.count(b, b.live, b.left)
-		}
+	if p.showing = sh; sh != nil {
+		p.number = sh.Number
 	}
-	p.known = slices.DeleteFunc(p.known, func(b *coflowRows) bool {
-		over := !p.books.Met(b)
-		if over {
-			p.count(b, nil, 0)
-			b.counted = nil
-		}
-		return over
-	})
 }
 
-func (p *ports) up(h int) pathmap.LinkID { return p.fabric.Topology.Out(p.fabric.HostNode[h])[0] }
-
-// count makes what is counted of a coflow those rows; nil: none.
-func (p *ports) count(b *coflowRows, live []uint64, left int32) {
-	if b.countedLeft == left && left > 0 {
-		return // rows only ever end
-	}
-	b.countedLeft = left
-	for i := range b.runs {
-		for w := range b.words {
-			at := i*b.words + w
-			now := uint64(0)
-			if live != nil {
-				now = live[at]
-			}
-			for d := now ^ b.counted[at]; d != 0; d &= d - 1 {
-				n := int32(-1)
-				if now&(d&-d) != 0 {
-					n = 1
-				}
-				p.change(b.src[w*64+bits.TrailingZeros64(d)], b.runs[i].dst, n)
-			}
-			b.counted[at] = now
+// look counts all coflows of a view, and no others.
+func (p *ports) look(v *controller.View) {
+	p.looks++
+	for i := range v.Coflows {
+		if rows := p.follow(&v.Coflows[i]); rows != nil {
+			rows.seen = p.looks
 		}
+	}
+	for at := len(p.ids) - 1; at >= 0; at-- {
+		if p.of[at].seen != p.looks {
+			p.drop(at)
+		}
+	}
+}
+
+// hint takes out rows that events report as ended, if they have ended, so that not all rows of their coflows need be
+// looked at.
+func (p *ports) hint(v *controller.View, ev []controller.Event) {
+	for _, e := range ev {
+		if e.Kind != controller.HostFlowEnded {
+			continue
+		}
+		i, there := v.FindCoflow(e.Coflow)
+		at, counted := slices.BinarySearch(p.ids, e.Coflow)
+		if !there || !counted {
+			continue
+		}
+		c, rows := &v.Coflows[i], p.of[at]
+		if rows.generation == c.Generation && e.Row >= 0 && int(e.Row) < len(c.Ended) && c.Ended[e.Row] {
+			p.end(rows, e.Row)
+		}
+	}
+}
+
+// follow counts the rows of a coflow that have not ended, and no others; it returns nil where none count.
+func (p *ports) follow(c *controller.CoflowView) *portRows {
+	at, counted := slices.BinarySearch(p.ids, c.ID)
+	counts := c.Started && len(c.Tag) == len(c.Src) && len(c.Src) > 0
+	if counted && (!counts || c.Generation == 0 || p.of[at].generation != c.Generation) {
+		p.drop(at)
+		counted = false
+	}
+	if !counts {
+		return nil
+	}
+	if !counted {
+		rows := &portRows{generation: c.Generation, left: int32(len(c.Src)), pair: make([]int32, len(c.Src))}
+		for r, src := range c.Src {
+			rows.pair[r] = int32(src)*int32(p.hosts) + int32(c.Dst[r])
+			p.change(rows.pair[r], 1)
+		}
+		p.ids, p.of = slices.Insert(p.ids, at, c.ID), slices.Insert(p.of, at, rows)
+	}
+	rows := p.of[at]
+	if c.LiveRows == 0 || c.LiveRows != rows.left {
+		for r, over := range c.Ended {
+			if over {
+				p.end(rows, int32(r))
+			}
+		}
+	}
+	return rows
+}
+
+// drop counts a coflow no longer.
+func (p *ports) drop(at int) {
+	for _, pair := range p.of[at].pair {
+		if pair != none {
+			p.change(pair, -1)
+		}
+	}
+	p.ids, p.of = slices.Delete(p.ids, at, at+1), slices.Delete(p.of, at, at+1)
+}
+
+// end counts a row no longer.
+func (p *ports) end(rows *portRows, row int32) {
+	if pair := rows.pair[row]; pair != none {
+		rows.pair[row] = none
+		rows.left--
+		p.change(pair, -1)
 	}
 }
 
 // change counts host flows between two hosts.
-func (p *ports) change(src, dst southbound.HostID, n int32) {
-	at := int32(src)*int32(p.hosts) + int32(dst)
-	p.flows[at] += n
-	p.out[src] += n
-	p.in[dst] += n
+func (p *ports) change(pair, n int32) {
+	links := [2]pathmap.LinkID{pathmap.LinkID(pair / int32(p.hosts)), pathmap.LinkID(int32(p.hosts) + pair%int32(p.hosts))}
+	p.flows[pair] += n
+	for _, l := range links {
+		p.on[l] += n
+		if p.levels == nil && p.on[l] > 0 {
+			p.rate[l] = p.room[l] / pathmap.BitsPerSecond(p.on[l])
+		}
+	}
 	if p.levels != nil {
-		p.levels.Set(at, []pathmap.LinkID{pathmap.LinkID(src), pathmap.LinkID(p.hosts + int(dst))}, p.flows[at])
+		p.levels.Set(pair, links[:], p.flows[pair])
 	}
 }
 
 // say gives every started coflow the rate of each host flow at each host: of those that it sends, and
 // of those that it receives. Borrowed until the next call.
-func (p *ports) say(v *controller.View, rate func(host int,
-	out bool) pathmap.BitsPerSecond) *southbound.Rates {
-	p.from, p.to = p.from[:0], p.to[:0]
+func (p *ports) say() *southbound.Rates {
+	even := &p.rates.Even
+	even.Coflows, even.From, even.To = p.ids, even.From[:0], even.To[:0]
 	for h := range p.hosts {
-		if p.out[h] > 0 {
-			p.from = append(p.from, southbound.HostRate{Host: southbound.HostID(h), Rate: rate(h, true)})
+		if p.on[h] > 0 {
+			even.From = append(even.From, southbound.HostRate{Host: southbound.HostID(h), Rate: p.rate[h]})
 		}
-		if p.in[h] > 0 {
-			p.to = append(p.to, southbound.HostRate{Host: southbound.HostID(h), Rate: rate(h, false)})
+		if p.on[p.hosts+h] > 0 {
+			even.To = append(even.To, southbound.HostRate{Host: southbound.HostID(h), Rate: p.rate[p.hosts+h]})
 		}
-	}
-	p.rates.Spread = p.rates.Spread[:0]
-	sorted := true
-	for i, b := range p.open {
-		if b.counted != nil {
-			id, n := v.Coflows[i].ID, len(p.rates.Spread)
-			sorted = sorted && (n == 0 || p.rates.Spread[n-1].Coflow <= id)
-			p.rates.Spread = append(p.rates.Spread, southbound.Spread{Coflow: id, From: p.from, To: p.to})
-		}
-	}
-	if !sorted {
-		slices.SortFunc(p.rates.Spread, func(a, b southbound.Spread) int { return cmp.Compare(a.Coflow, b.Coflow) })
 	}
 	return &p.rates
-}
-
-// room returns what the link of a host out of it, or into it, has.
-func (p *ports) room(v *controller.View, h int, out bool) pathmap.BitsPerSecond {
-	if out {
-		return v.Room(p.up(h))
-	}
-	return v.Room(pathmap.Reverse(p.up(h)))
 }
 
 // fair gives every host flow the max-min fair rate.
 func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rates {
 	p.refresh(v, ev, true)
-	p.levels.Solve(func(class, from, to int32) {})
-	return p.say(v, func(h int, out bool) pathmap.BitsPerSecond {
-		l := pathmap.LinkID(h)
-		if !out {
-			l += pathmap.LinkID(p.hosts)
+	for _, l := range p.levels.Solve(func(class, from, to int32) {}) {
+		rate, full := p.levels.Whole(l)
+		if !full {
+			rate = p.room[l] // its host flows are held back at their other ends
 		}
-		if rate, ok := p.levels.Whole(l); ok {
-			return rate
-		}
-		return p.room(v, h, out) // its host flows are held back at their other ends
-	})
+		p.rate[l] = rate
+	}
+	return p.say()
 }
 
 // equal gives every host flow an equal part of each of its ports.
 func (p *ports) equal(v *controller.View, ev []controller.Event) *southbound.Rates {
 	p.refresh(v, ev, false)
-	return p.say(v, func(h int, out bool) pathmap.BitsPerSecond {
-		n := p.in[h]
-		if out {
-			n = p.out[h]
-		}
-		return p.room(v, h, out) / pathmap.BitsPerSecond(n)
-	})
+	return p.say()
 }

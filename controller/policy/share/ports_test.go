@@ -23,7 +23,7 @@ func atPorts(r *southbound.Rates, c *controller.CoflowView, row int) pathmap.Bit
 		}
 		return 0
 	}
-	for _, s := range r.Spread {
+	for _, s := range r.Spreads() {
 		if s.Coflow == c.ID {
 			return min(at(s.From, c.Src[row]), at(s.To, c.Dst[row]))
 		}

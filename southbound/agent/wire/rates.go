@@ -66,7 +66,8 @@ func extras(all []*agentpb.Extra) []southbound.Extra {
 
 // CheckRates returns an error if rates are invalid.
 func CheckRates(r *southbound.Rates) error {
-	switch by := len(r.Pace) + len(r.Spread) + len(r.Extra); {
+	spreads := r.Spreads()
+	switch by := len(r.Pace) + len(spreads) + len(r.Extra); {
 	case r.Fair && by+len(r.Pairs) > 0:
 		return refuse("fair, and %d paces, spreads and extras and %d pairs beside it", by, len(r.Pairs))
 	case len(r.Priority) > MaxPaces:
@@ -79,7 +80,7 @@ func CheckRates(r *southbound.Rates) error {
 	if err := r.CheckPriorities(); err != nil {
 		return refuse("%w", err)
 	}
-	named := make(map[southbound.CoflowID]bool, len(r.Pace)+len(r.Spread))
+	named := make(map[southbound.CoflowID]bool, len(r.Pace)+len(spreads))
 	for _, p := range r.Pace {
 		if p.Until < 0 {
 			return refuse("coflow %d ends at %v, before the run", p.Coflow, p.Until)
@@ -91,7 +92,7 @@ func CheckRates(r *southbound.Rates) error {
 			return refuse("pair %d→%d: tag %d at %v", p.Src, p.Dst, p.Tag, p.Rate)
 		}
 	}
-	if err := checkSpreads(r.Spread, named); err != nil {
+	if err := checkSpreads(spreads, named); err != nil {
 		return err
 	}
 	return checkExtras(r.Extra, named)

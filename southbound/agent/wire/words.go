@@ -98,7 +98,7 @@ func SetRates(r *southbound.Rates) ([]*agentpb.SetRatesRequest, error) {
 	for i, p := range r.Pace {
 		first.Pace[i] = &agentpb.Pace{Coflow: int32(p.Coflow), UntilNs: int64(p.Until)}
 	}
-	first.Spread, first.Extra = spreadMessages(r.Spread), extraMessages(r.Extra)
+	first.Spread, first.Extra = spreadMessages(r.Spreads()), extraMessages(r.Extra)
 	for _, p := range r.Priority {
 		first.Priority = append(first.Priority, &agentpb.Priority{Coflow: int32(p.Coflow),
 			Priority: uint32(p.Priority),

@@ -13,6 +13,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/controller/policy/policytest"
+	"lightloom/southbound"
 )
 
 // Part is what every part of a policy does.
@@ -30,7 +31,24 @@ func New() *Digest { return &Digest{sha256.New()} }
 func (d *Digest) Add(p *controller.Plan) {
 	c := *p
 	c.Share = nil
-	fmt.Fprintf(d.h, "%+v %+v\n", c, p.Share)
+	fmt.Fprintf(d.h, "%+v %+v\n", c, ratesOf(p.Share))
+}
+
+// rates are southbound.Rates without Even, whose spreads are among the others.
+type rates struct {
+	Fair     bool
+	Pace     []southbound.Pace
+	Spread   []southbound.Spread
+	Extra    []southbound.Extra
+	Pairs    []southbound.PairRate
+	Priority []southbound.Priority
+}
+
+func ratesOf(r *southbound.Rates) *rates {
+	if r == nil {
+		return nil
+	}
+	return &rates{r.Fair, r.Pace, r.Spreads(), r.Extra, r.Pairs, r.Priority}
 }
 
 // String is short.
