@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"lightloom/controller"
+	"lightloom/controller/state"
 	"lightloom/lab/report"
 	"lightloom/lab/scenario"
 	"lightloom/southbound"
@@ -14,6 +15,11 @@ import (
 // on real packets jobs of one arrival are accepted in any order, so an id would name another coflow in
 // each run. If two jobs have the same name, ids stay.
 func (o *Outcome) listed(s *scenario.Prepared, r *report.PolicyResult) {
+	if !slices.ContainsFunc(o.State.Jobs, func(j *state.Job) bool {
+		return int(j.ID) >= len(s.Jobs) || s.Jobs[j.ID].Name != j.Name
+	}) {
+		return // they are in the list's order
+	}
 	index, ok := byName(s.Jobs)
 	if !ok || len(o.State.Jobs) > len(s.Jobs) {
 		return
@@ -24,20 +30,15 @@ func (o *Outcome) listed(s *scenario.Prepared, r *report.PolicyResult) {
 		n += southbound.CoflowID(len(s.Jobs[i].Edges))
 	}
 	jobs, coflows := map[controller.JobID]controller.JobID{}, map[southbound.CoflowID]southbound.CoflowID{}
-	same := true
 	for _, j := range o.State.Jobs {
 		i, known := index[j.Name]
 		if !known {
 			return
 		}
 		jobs[j.ID] = controller.JobID(i)
-		same = same && int(j.ID) == i
 		for k := range j.Edges {
 			coflows[j.FirstCoflow+southbound.CoflowID(k)] = first[i] + southbound.CoflowID(k)
 		}
-	}
-	if same {
-		return
 	}
 	for i := range r.Jobs {
 		r.Jobs[i].ID = jobs[r.Jobs[i].ID]

@@ -81,16 +81,15 @@ type Failures struct {
 func (o *Outcome) ResultOf(s *scenario.Prepared) report.PolicyResult {
 	r := o.Result()
 	o.listed(s, &r)
-	at := make(map[southbound.CoflowID]int, len(r.Coflows))
-	for i := range r.Coflows {
-		at[r.Coflows[i].ID] = i
-	}
-	id := southbound.CoflowID(0)
+	id, n := southbound.CoflowID(0), 0
 	for i := range s.Jobs {
 		for k := range s.Jobs[i].Edges {
-			if n, ended := at[id]; ended {
+			for n < len(r.Coflows) && r.Coflows[n].ID <= id {
+				n++ // they ascend
+			}
+			if n > 0 && r.Coflows[n-1].ID == id {
 				e := &s.Jobs[i].Edges[k]
-				c := &r.Coflows[n]
+				c := &r.Coflows[n-1]
 				if c.Weight = s.Jobs[i].Weight; s.Jobs[i].Deadline > 0 {
 					c.Deadline = s.Jobs[i].Arrival + s.Jobs[i].Deadline
 				}
@@ -153,6 +152,7 @@ func (o *Outcome) Result() report.PolicyResult {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d tasks of running jobs were moved: %d bytes (as run) were sent again, and "+
 			"%.3f s of computing repeated", m.Tasks, m.Bytes, m.Compute.Seconds()))
 	}
+	r.Jobs, r.Coflows = slices.Grow(r.Jobs, len(o.State.Jobs)), slices.Grow(r.Coflows, len(o.State.Coflows))
 	for _, j := range o.State.Jobs {
 		if j.Ended == state.Unset {
 			continue

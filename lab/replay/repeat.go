@@ -124,7 +124,7 @@ func (a *attempt) report() (*report.Report, []report.PolicyResult) {
 
 // run is the part of an attempt that a repetition keeps.
 func (a *attempt) run() report.SeedRun {
-	run := report.SeedRun{Seed: a.runner.Options.Seed, Jobs: scenario.Digest(a.runner.Jobs)}
+	run := report.SeedRun{Seed: a.runner.Options.Seed, Jobs: a.runner.Digest()}
 	for _, i := range a.order {
 		run.Order = append(run.Order, a.runner.Rows[i].Name)
 	}

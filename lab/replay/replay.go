@@ -410,7 +410,7 @@ func (s *runner) workload() report.Workload {
 		BytesTotal: int64(sum.Bytes),
 		BytesTrace: int64(s.Unscaled), Scale: s.Options.Scale, Speedup: s.Options.Speedup,
 		ElephantThreshold: int64(s.ElephantThreshold),
-		Arrivals:          s.Last().Seconds(), Digest: scenario.Digest(s.Jobs)}
+		Arrivals:          s.Last().Seconds(), Digest: s.Digest()}
 	if s.Background != nil {
 		w.Background = &report.Background{Share: s.Options.Rules.Background, Model: workload.BackgroundModel,
 			Flows: s.Background.Flows, Bytes: int64(s.Background.Bytes)}

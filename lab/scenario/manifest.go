@@ -101,7 +101,7 @@ func SpecText(s topo.Spec) string {
 // Manifest returns what made this run, and where its files are.
 func (s *Prepared) Manifest() (*report.Manifest, []report.Place, error) {
 	m := &report.Manifest{Format: report.Format, Version: version.This(), Command: "replay", Seeds: s.Seeds(),
-		Fabric: SpecText(s.Spec), Jobs: Digest(s.Jobs)}
+		Fabric: SpecText(s.Spec), Jobs: s.Digest()}
 	if b, ok := debug.ReadBuildInfo(); ok {
 		m.Commit, m.Changed = version.Setting(b, "vcs.revision"), version.Setting(b, "vcs.modified") == "true"
 	}

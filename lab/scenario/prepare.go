@@ -68,6 +68,8 @@ type Prepared struct {
 
 	Background *backgroundTraffic // nil: none
 	Delays     Delays             // of circuits, in stages
+
+	digest string // of Jobs; empty until it is asked for
 }
 
 // Prepare reads everything that a run needs and refuses impossible input. scale is opt.Scale with

@@ -272,16 +272,20 @@ func (s *Prepared) Bound(j *controller.Job, e *controller.Edge) time.Duration {
 
 // Alone is the same of host flows.
 func (s *Prepared) Alone(c controller.Columns) time.Duration {
+	wire := controller.Wire
+	if s.Spec.Kind == topo.Crossbar {
+		wire = func(b pathmap.Bytes) pathmap.Bytes { return b }
+	}
+	if len(c.Src) == 1 { // as most coflows of the longest traces
+		return wire(c.Size[0]).Over(min(s.hostRate(int(c.Src[0])), s.hostRate(int(c.Dst[0]))))
+	}
 	hosts := 0
 	for r := range c.Src {
 		hosts = max(hosts, int(c.Src[r])+1, int(c.Dst[r])+1)
 	}
 	port := make([]pathmap.Bytes, 2*hosts) // by host, as a sender and then as a receiver
 	for r := range c.Src {
-		b := c.Size[r]
-		if s.Spec.Kind != topo.Crossbar {
-			b = controller.Wire(b)
-		}
+		b := wire(c.Size[r])
 		port[c.Src[r]] += b
 		port[hosts+int(c.Dst[r])] += b
 	}
