@@ -73,7 +73,11 @@ func (t *Trace) Jobs(opt FoldOptions) ([]controller.Job, Fold, error) {
 	f := Fold{Trace: filepath.Base(t.Name), TraceRacks: t.Racks, Racks: opt.Racks,
 		HostsPerRack: opt.HostsPerRack,
 		Folded:       t.Racks > opt.Racks}
-	var jobs []controller.Job
+	n := len(t.Coflows)
+	if opt.Coflows > 0 {
+		n = min(n, opt.Coflows)
+	}
+	jobs := make([]controller.Job, 0, n)
 	var pairs pairSum
 	for i := range t.Coflows {
 		c := &t.Coflows[i]

@@ -66,7 +66,12 @@ type chooser interface {
 // fill places every job that Admit lets in, task by task.
 func fill(v *controller.View, p *controller.Plan, choose func(j *controller.Job) chooser) {
 	v = reschedule(v, p, choose)
-	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID { return spreadJob(choose(j), j, free) })
+	fillFree(v, p, func(j *controller.Job, free []int32) []southbound.HostID {
+		if j.Tasks() == 0 {
+			return []southbound.HostID{}
+		}
+		return spreadJob(choose(j), j, free)
+	})
 }
 
 // fillFree places every job that Admit lets in where find puts it, with the slots that are left then.
