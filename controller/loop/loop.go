@@ -117,6 +117,7 @@ type Loop struct {
 	begun  bool
 	ready  bool
 
+	inputs       Inputs // of this Step
 	pass         pass
 	pending      pending
 	decider      decider
@@ -176,7 +177,13 @@ func (l *Loop) Ready() bool { return l.ready }
 // wakeAt, or when something comes in.
 func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []state.Entry, act *Actions,
 	wakeAt time.Duration) {
-	l.pass.reset(&in)
+	l.inputs = in // a view can point there
+	return l.step(s, now, &l.inputs)
+}
+
+func (l *Loop) step(s *state.State, now time.Duration, in *Inputs) (entries []state.Entry, act *Actions,
+	wakeAt time.Duration) {
+	l.pass.reset(in)
 	l.reservations.reset()
 	if !l.begun {
 		l.begin(s, now)
@@ -186,7 +193,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	for i := range in.Counts {
 		l.decider.meters.add(now, &in.Counts[i])
 	}
-	l.facts(s, now, &in)
+	l.facts(s, now, in)
 	p := &l.pass
 	if len(p.entries) > 0 || len(p.act.Urgent) > 0 {
 		return p.entries, &p.act, now
@@ -194,7 +201,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 	if l.ready = l.ready || l.devices.ready(now); !l.ready {
 		return nil, &p.act, min(l.devices.giveUp, l.devices.nextRead())
 	}
-	l.readTraffic(s, now, &in)
+	l.readTraffic(s, now, in)
 	if l.circuits.failing.over(now) {
 		l.pending.changed(now)
 	}
@@ -203,7 +210,7 @@ func (l *Loop) Step(s *state.State, now time.Duration, in Inputs) (entries []sta
 		next = now
 	}
 	if next = l.devices.fastReroute.after(now, next); next <= now {
-		l.decide(s, now, &in)
+		l.decide(s, now, in)
 		return p.entries, &p.act, now
 	}
 	if l.placePinned(s, now); len(p.entries) > 0 {
