@@ -35,10 +35,9 @@ func (s *Sim) Counters() Counters {
 	defer s.mu.Unlock()
 	s.fluid.postAll()
 	f := s.fluid
-	c := Counters{Payload: slices.Clone(f.payload), Wire: make([]pathmap.Bytes, len(f.payload)),
+	c := Counters{Payload: slices.Clone(f.payload), Wire: s.wire(),
 		RackLocal: f.local, Ends: f.ends, Stalls: f.stalls, Solves: f.solves}
 	for l, n := range f.payload {
-		c.Wire[l] = s.onWire(n)
 		link := s.fabric.Topology.Link(pathmap.LinkID(l))
 		from, to := s.fabric.Topology.Node(link.From).Role, s.fabric.Topology.Node(link.To).Role
 		switch {
@@ -62,6 +61,23 @@ func (s *Sim) Counters() Counters {
 	}
 	s.addLit(&c)
 	return c
+}
+
+// Carried returns Counters.Wire.
+func (s *Sim) Carried() []pathmap.Bytes {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.fluid.postAll()
+	return s.wire()
+}
+
+// wire returns what has passed each link, as far as it is posted.
+func (s *Sim) wire() []pathmap.Bytes {
+	out := make([]pathmap.Bytes, len(s.fluid.payload))
+	for l, n := range s.fluid.payload {
+		out[l] = s.onWire(n)
+	}
+	return out
 }
 
 // addLit adds the logs of light of all OCSes, by when each interval began.

@@ -216,7 +216,7 @@ func (x *Testbed) Jobs() (accepted, ended int) {
 func (x *Testbed) Received() pathmap.Bytes { return x.Sim.Counters().Delivered }
 
 // Carried implements testbed.Carrier.
-func (x *Testbed) Carried() ([]pathmap.Bytes, error) { return x.Sim.Counters().Wire, nil }
+func (x *Testbed) Carried() ([]pathmap.Bytes, error) { return x.Sim.Carried(), nil }
 
 // Apart implements testbed.Carrier: what reads a fluid does not disturb it.
 func (x *Testbed) Apart() time.Duration { return time.Millisecond }
