@@ -87,6 +87,8 @@ type parser struct {
 	at   int         // byte offset of what follows in text
 	tok  int         // byte offset of the last field taken
 	ids  map[int]int // id → line
+
+	rackMend string // what to do about a rack that is not there
 }
 
 type ioError struct{ err error }
@@ -104,6 +106,7 @@ func (p *parser) trace() (t *Trace, err error) {
 		}
 	}()
 	racks, coflows := p.header()
+	p.rackMend = fmt.Sprintf("write a rack from 0 to %d, or raise the number of racks in line 1", racks-1)
 	t = &Trace{Name: p.name, Racks: racks}
 	for p.next() {
 		if len(t.Coflows) == coflows {
@@ -144,10 +147,9 @@ func (p *parser) coflow(racks int) TraceCoflow {
 	c.Arrival = time.Duration(p.integer("the arrival in milliseconds", 0, maxArrivalMS,
 		shape)) * time.Millisecond
 	c.Mappers = make([]int32, 0, 8)
-	rackMend := fmt.Sprintf("write a rack from 0 to %d, or raise the number of racks in line 1", racks-1)
 	for i, n := 0, int(p.integer("the number of mappers", 1, controller.MaxFlows, shape)); i < n; i++ {
-		what := fmt.Sprintf("the rack of mapper %d of %d", i+1, n)
-		c.Mappers = append(c.Mappers, int32(p.integer(what, 0, int64(racks-1), rackMend)))
+		what := "the rack of mapper " + strconv.Itoa(i+1) + " of " + strconv.Itoa(n)
+		c.Mappers = append(c.Mappers, int32(p.integer(what, 0, int64(racks-1), p.rackMend)))
 	}
 	n := int(p.integer("the number of reducers", 0, controller.MaxFlows, shape))
 	if n > controller.MaxFlows/len(c.Mappers) {
@@ -166,15 +168,14 @@ func (p *parser) coflow(racks int) TraceCoflow {
 }
 
 func (p *parser) reducer(i, n, racks, mappers int) Reducer {
-	what := fmt.Sprintf("reducer %d of %d", i+1, n)
+	what := "reducer " + strconv.Itoa(i+1) + " of " + strconv.Itoa(n)
 	const shape = "write a reducer as rack:MB, such as 140:48.0"
 	f := p.field(what, shape)
 	rack, mb, ok := strings.Cut(f, ":")
 	if !ok {
 		p.fail(p.tok, fmt.Sprintf("%s: %q has no colon", what, f), shape)
 	}
-	r := p.number(p.tok, what+": rack", rack, 0, int64(racks-1),
-		fmt.Sprintf("write a rack from 0 to %d, or raise the number of racks in line 1", racks-1))
+	r := p.number(p.tok, what+": rack", rack, 0, int64(racks-1), p.rackMend)
 	col := p.tok + len(rack) + 1
 	return Reducer{Rack: int32(r), Bytes: p.megabytes(col, what, mb)}
 }
@@ -182,8 +183,10 @@ func (p *parser) reducer(i, n, racks, mappers int) Reducer {
 // megabytes reads a decimal number of megabytes, to the nearest byte, but at least one of what is above zero.
 func (p *parser) megabytes(col int, what, s string) pathmap.Bytes {
 	const mend = "write megabytes from zero, such as 48, 48.0, 0.5 or 4.8e1"
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 && n <= maxMB {
-		return pathmap.Bytes(n) * Megabyte
+	if !strings.ContainsAny(s, ".eE") { // an error takes longer than a number
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 && n <= maxMB {
+			return pathmap.Bytes(n) * Megabyte
+		}
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	switch {
