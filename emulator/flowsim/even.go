@@ -65,8 +65,16 @@ func (s *Sim) checkEven(r *southbound.Rates) error {
 		f.tmp.turned = append(f.tmp.turned, toldKind{i, k})
 		return err
 	}
+	at := 0 // up to there both have the same
+	for at < min(len(now), len(was)) && now[at] == was[at] {
+		at++
+	}
 	last := southbound.CoflowID(-1)
-	for _, c := range now {
+	if at > 0 {
+		last = now[at-1]
+	}
+	was = was[at:]
+	for _, c := range now[at:] {
 		if c <= last {
 			return fmt.Errorf("even spread: coflow %d after %d: coflows ascend, each once", c, last)
 		}
