@@ -68,11 +68,41 @@ func goOn(r *rand.Rand, v *controller.View, next *southbound.CoflowID) []control
 				}
 			}
 		}
-		if c.Remaining.Live > 0 {
+		if c.LiveRows = c.Remaining.Live; c.LiveRows > 0 {
 			kept = append(kept, *c)
 		}
 	}
 	v.Coflows = kept
+	return ev
+}
+
+// goOnShown is goOn of a view that says what has changed.
+func goOnShown(r *rand.Rand, v *controller.View, next *southbound.CoflowID) []controller.Event {
+	type look struct {
+		started bool
+		live    int32
+	}
+	looks := func() map[southbound.CoflowID]look {
+		out := map[southbound.CoflowID]look{}
+		for i := range v.Coflows {
+			out[v.Coflows[i].ID] = look{v.Coflows[i].Started, v.Coflows[i].LiveRows}
+		}
+		return out
+	}
+	before := looks()
+	ev := goOn(r, v, next)
+	after := looks()
+	if v.Showing == nil {
+		v.Showing = &controller.Showing{Of: v}
+	}
+	sh := v.Showing
+	sh.Number++
+	sh.Changed, sh.Full = sh.Changed[:0], r.IntN(8) == 0
+	for id := range *next {
+		if before[id] != after[id] {
+			sh.Changed = append(sh.Changed, id)
+		}
+	}
 	return ev
 }
 
@@ -89,19 +119,22 @@ func TestPortsMaxMin(t *testing.T) {
 		if seed < fewOfMany {
 			v = crossbarOf(t, manyHosts)
 		}
-		used, next := new(MaxMin), southbound.CoflowID(0)
-		for step := range 25 {
+		used, next, step := new(MaxMin), southbound.CoflowID(0), goOn
+		if seed%2 == 1 {
+			step = goOnShown
+		}
+		for n := range 25 {
 			p, q := controller.Plan{Wake: southbound.Never}, controller.Plan{Wake: southbound.Never}
-			used.Fill(v, goOn(r, v, &next), &p)
+			used.Fill(v, step(r, v, &next), &p)
 			new(MaxMin).Fill(v, nil, &q)
 			if a, b := fmt.Sprint(p.Share), fmt.Sprint(q.Share); a != b {
-				t.Fatalf("seed %d step %d: says\n%s\na new instance\n%s", seed, step, a, b)
+				t.Fatalf("seed %d step %d: says\n%s\na new instance\n%s", seed, n, a, b)
 			}
 			if err := policytest.Check(v, &p); err != nil {
-				t.Fatalf("seed %d step %d: %v", seed, step, err)
+				t.Fatalf("seed %d step %d: %v", seed, n, err)
 			}
 			if err := likeSolver(v, p.Share); err != nil {
-				t.Fatalf("seed %d step %d: %v", seed, step, err)
+				t.Fatalf("seed %d step %d: %v", seed, n, err)
 			}
 		}
 	}
