@@ -60,10 +60,11 @@ type View struct {
 
 // Showing says what has changed since a view was shown before. It is of the maker of views, who counts.
 type Showing struct {
-	Of      *View                 // that view: a copy can have been altered
-	Number  uint64                // of the times that it was brought up to date
-	Full    bool                  // anything can have changed
-	Changed []southbound.CoflowID // unless Full: those that have come, gone or changed, but for what they have left; sorted
+	Of       *View                 // that view: a copy can have been altered
+	Number   uint64                // of the times that it was brought up to date
+	Full     bool                  // anything can have changed
+	Unrouted int                   // coflows that have host flows and no routes
+	Changed  []southbound.CoflowID // unless Full: those that have come, gone or changed, but for what they have left; sorted
 }
 
 // FindCoflow finds a coflow by its id where they are sorted, or where it would be.

@@ -59,11 +59,18 @@ func (s *State) showCoflows(v *controller.View) (changed []southbound.CoflowID) 
 	x.all = len(s.evicted) > 0 // which coflows are shown then depends on others
 	if full {
 		s.showAll(v)
+		sh.Unrouted = 0
+		for i := range v.Coflows {
+			sh.Unrouted += unrouted(&v.Coflows[i])
+		}
 		return sh.Changed
 	}
 	for _, id := range sh.Changed {
 		at, was := v.FindCoflow(id)
 		_, is := slices.BinarySearch(s.active, id)
+		if was {
+			sh.Unrouted -= unrouted(&v.Coflows[at])
+		}
 		switch {
 		case is && !was:
 			v.Coflows = slices.Insert(v.Coflows, at, controller.CoflowView{})
@@ -73,9 +80,18 @@ func (s *State) showCoflows(v *controller.View) (changed []southbound.CoflowID) 
 		if is {
 			c := s.Coflow(id)
 			viewCoflow(&v.Coflows[at], c, s.Job(c.Job))
+			sh.Unrouted += unrouted(&v.Coflows[at])
 		}
 	}
 	return sh.Changed
+}
+
+// unrouted returns 1 for a coflow that has host flows and no routes.
+func unrouted(c *controller.CoflowView) int {
+	if len(c.Src) > 0 && !c.Routed {
+		return 1
+	}
+	return 0
 }
 
 func (s *State) showAll(v *controller.View) {

@@ -175,7 +175,15 @@ func (w *walk) show(e *state.Entry) {
 	if diff := cmp.Diff(now, shownCoflows(&w.shown)); diff != "" || len(w.shown.Running) != len(v.Running) {
 		w.t.Fatalf("seed %d: after %+v: a view brought up to date is another (-anew +so):\n%s", w.seed, e, diff)
 	}
-	sh := w.shown.Showing
+	sh, unrouted := w.shown.Showing, 0
+	for i := range v.Coflows {
+		if c := &v.Coflows[i]; len(c.Src) > 0 && !c.Routed {
+			unrouted++
+		}
+	}
+	if sh.Unrouted != unrouted {
+		w.t.Fatalf("seed %d: after %+v: %d coflows are counted as without routes, want %d", w.seed, e, sh.Unrouted, unrouted)
+	}
 	if sh.Full {
 		return
 	}

@@ -35,8 +35,12 @@ func fillDefault(v *controller.View, p *controller.Plan) {
 	for _, c := range pending.Placed(v, p) {
 		p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: make([]southbound.Tag, len(c.Src))})
 	}
-	for i := range v.Coflows {
-		if c := &v.Coflows[i]; len(c.Src) > 0 && !c.Routed {
+	coflows := v.Coflows
+	if sh := v.Showing; sh != nil && sh.Of == v && sh.Unrouted == 0 {
+		coflows = nil
+	}
+	for i := range coflows {
+		if c := &coflows[i]; len(c.Src) > 0 && !c.Routed {
 			p.Route = append(p.Route, controller.Routing{Coflow: c.ID, Tags: make([]southbound.Tag, len(c.Src))})
 		}
 	}
