@@ -61,10 +61,10 @@ type Spread struct {
 	From, To []HostRate
 }
 
-// EvenSpread gives each of its coflows, which ascend, the same spread.
+// EvenSpread gives each of its coflows, which ascend, the same spread, with the rates of all hosts.
 type EvenSpread struct {
 	Coflows  []CoflowID
-	From, To []HostRate
+	From, To []pathmap.BitsPerSecond // by host
 }
 
 // HostRate is a layer-2 rate of each host flow at one host.

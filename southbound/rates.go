@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+
+	"lightloom/pathmap"
 )
 
 // MaxPriority is the highest priority of a host flow. A switch has eight: the highest is that of
@@ -78,8 +80,11 @@ func (r *Rates) Check(a Addresses) error {
 			return fmt.Errorf("spread: coflow %d: %w", s.Coflow, err)
 		}
 	}
-	if err := errors.Join(a.checkHostRates(r.Even.From), a.checkHostRates(r.Even.To)); err != nil {
-		return fmt.Errorf("even spread: %w", err)
+	for _, rates := range [2][]pathmap.BitsPerSecond{r.Even.From, r.Even.To} {
+		if len(rates) > a.Hosts || len(rates) > 0 && slices.Min(rates) < 0 {
+			return fmt.Errorf("even spread: %d rates, from %d on: rates are 0 or more, of %d hosts", len(rates),
+				slices.Min(rates), a.Hosts)
+		}
 	}
 	if err := r.checkExtras(); err != nil {
 		return err
@@ -130,10 +135,24 @@ func (p *PairRate) check(a Addresses) error {
 // Spreads returns the spreads of all coflows that have one, those of Even last.
 func (r *Rates) Spreads() []Spread {
 	all := slices.Clip(r.Spread)
+	if len(r.Even.Coflows) == 0 {
+		return all
+	}
+	from, to := named(r.Even.From), named(r.Even.To)
 	for _, c := range r.Even.Coflows {
-		all = append(all, Spread{Coflow: c, From: r.Even.From, To: r.Even.To})
+		all = append(all, Spread{Coflow: c, From: from, To: to})
 	}
 	return all
+}
+
+// named returns the rates above zero.
+func named(rates []pathmap.BitsPerSecond) (out []HostRate) {
+	for h, rate := range rates {
+		if rate > 0 {
+			out = append(out, HostRate{Host: HostID(h), Rate: rate})
+		}
+	}
+	return out
 }
 
 // Same reports whether two spreads have their rates in the same memory.

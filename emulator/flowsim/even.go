@@ -13,28 +13,34 @@ import (
 // ports, as when hosts share by themselves. So it needs no individual rate: classes wait on the clocks
 // of their ports.
 
-// same returns the spread that all coflows have, and how many these are; 0 where they have other rates.
-func same(r *southbound.Rates) (s southbound.Spread, coflows int) {
-	switch {
-	case r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0:
-		return s, 0
-	case len(r.Spread) == 0:
-		return southbound.Spread{From: r.Even.From, To: r.Even.To}, len(r.Even.Coflows)
-	case len(r.Even.Coflows) > 0:
-		return s, 0
+// same returns how many coflows rates name that have all the same rates of ports, of which some are above zero; 0 where
+// others have other rates.
+func same(r *southbound.Rates) (coflows int) {
+	if r.Fair || len(r.Pace)+len(r.Extra)+len(r.Pairs) > 0 {
+		return 0
+	}
+	if len(r.Spread) == 0 {
+		some := func(b pathmap.BitsPerSecond) bool { return b > 0 }
+		if !slices.ContainsFunc(r.Even.From, some) && !slices.ContainsFunc(r.Even.To, some) {
+			return 0
+		}
+		return len(r.Even.Coflows)
+	}
+	s := &r.Spread[0]
+	if len(s.From)+len(s.To) == 0 || len(r.Even.Coflows) > 0 {
+		return 0
 	}
 	for i := range r.Spread {
-		if !r.Spread[i].Same(&r.Spread[0]) {
-			return s, 0
+		if !r.Spread[i].Same(s) {
+			return 0
 		}
 	}
-	return r.Spread[0], len(r.Spread)
+	return len(r.Spread)
 }
 
 // evenly reports whether rates tell all coflows the same of their ports, and writes that down if so.
 func (lv *levels) evenly(r *southbound.Rates) bool {
-	s, coflows := same(r)
-	if !lv.flat || lv.capped() || coflows == 0 || len(s.From)+len(s.To) == 0 || coflows < 2 && !lv.even {
+	if n := same(r); n == 0 || n < 2 && !lv.even || !lv.flat || lv.capped() {
 		return false
 	}
 	if !lv.even {
@@ -45,7 +51,7 @@ func (lv *levels) evenly(r *southbound.Rates) bool {
 		lv.disband()
 		return false
 	}
-	lv.listen(&s)
+	lv.listen(r)
 	return true
 }
 
@@ -121,17 +127,25 @@ func (f *fluid) evenAgain() {
 }
 
 // listen records the rates of ports.
-func (lv *levels) listen(s *southbound.Spread) {
+func (lv *levels) listen(r *southbound.Rates) {
 	if lv.told == nil {
 		lv.told = make([]pathmap.BitsPerSecond, len(lv.wide))
 	}
 	told, up := lv.told, lv.up
 	clear(told)
-	for _, x := range s.From {
-		told[up[x.Host]] = x.Rate
+	for h, rate := range r.Even.From {
+		told[up[h]] = rate
 	}
-	for _, x := range s.To {
-		told[pathmap.Reverse(up[x.Host])] = x.Rate
+	for h, rate := range r.Even.To {
+		told[pathmap.Reverse(up[h])] = rate
+	}
+	if len(r.Spread) > 0 {
+		for _, x := range r.Spread[0].From {
+			told[up[x.Host]] = x.Rate
+		}
+		for _, x := range r.Spread[0].To {
+			told[pathmap.Reverse(up[x.Host])] = x.Rate
+		}
 	}
 	lv.disturb()
 }

@@ -66,12 +66,16 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 		rate = func() pathmap.BitsPerSecond { return pathmap.BitsPerSecond(rng.IntN(60)) * pathmap.Mbps }
 	}
 	var from, to []southbound.HostRate
+	hosts := sc.spec.Racks * sc.spec.Hosts
+	evenFrom, evenTo := make([]pathmap.BitsPerSecond, hosts), make([]pathmap.BitsPerSecond, hosts)
 	for h := range southbound.HostID(sc.spec.Racks * sc.spec.Hosts) {
 		if rng.IntN(8) > 0 {
 			from = append(from, southbound.HostRate{Host: h, Rate: rate()})
+			evenFrom[h] = from[len(from)-1].Rate
 		}
 		if rng.IntN(8) > 0 {
 			to = append(to, southbound.HostRate{Host: h, Rate: rate()})
+			evenTo[h] = to[len(to)-1].Rate
 		}
 	}
 	r := &southbound.Rates{}
@@ -80,7 +84,7 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 		switch {
 		case !all && rng.IntN(3) == 0:
 		case even:
-			r.Even.Coflows, r.Even.From, r.Even.To = append(r.Even.Coflows, c), from, to
+			r.Even.Coflows, r.Even.From, r.Even.To = append(r.Even.Coflows, c), evenFrom, evenTo
 		default:
 			r.Spread = append(r.Spread, southbound.Spread{Coflow: c, From: from, To: to})
 		}

@@ -69,13 +69,13 @@ func (f *fluid) orders(r *southbound.Rates) {
 		}
 		want(spreads[i], order{kind: spread, from: s.From, to: s.To})
 	}
-	for _, c := range r.Even.Coflows {
-		index, _ := f.byID.Find(c)
+	for _, s := range r.Spreads()[len(r.Spread):] {
+		index, _ := f.byID.Find(s.Coflow)
 		if f.levels.even {
 			want(index, order{kind: leveled})
 			continue
 		}
-		want(index, order{kind: spread, from: r.Even.From, to: r.Even.To})
+		want(index, order{kind: spread, from: s.From, to: s.To})
 	}
 	for first := 0; first < len(r.Extra); {
 		end := southbound.ExtrasOf(r.Extra, first)

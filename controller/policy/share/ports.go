@@ -14,16 +14,17 @@ import (
 // ports limit host flows, so that one rate per port suffices, and every coflow gets the same rates. It
 // is scratch memory, derived from the view, of which it looks only at coflows that have changed.
 type ports struct {
-	fabric *topo.Fabric
-	hosts  int
-	ids    []southbound.CoflowID // that are counted, ascending
-	of     []*portRows           // likewise
-	flows  []int32               // by source and destination
-	on     []int32               // by link: host flows; links are those of hosts out, then those in
-	room   []pathmap.BitsPerSecond
-	rate   []pathmap.BitsPerSecond
-	levels *maxmin.Levels // nil: host flows get equal parts
-	rates  southbound.Rates
+	fabric  *topo.Fabric
+	hosts   int
+	ids     []southbound.CoflowID // that are counted, ascending
+	of      []*portRows           // likewise
+	flows   []int32               // by source and destination
+	changed []pathmap.LinkID      // whose rate may be another than was said
+	on      []int32               // by link: host flows; links are those of hosts out, then those in
+	room    []pathmap.BitsPerSecond
+	rate    []pathmap.BitsPerSecond // of each host flow there; 0 where there is none
+	levels  *maxmin.Levels          // nil: host flows get equal parts
+	rates   southbound.Rates
 
 	showing *controller.Showing // of the view that was seen last, and its number
 	number  uint64
@@ -62,7 +63,7 @@ func (p *ports) reset(v *controller.View, levels bool) {
 	for l, room := range p.room {
 		capacity[l] = float64(room)
 	}
-	p.rate = slices.Clone(p.room)
+	p.rate = make([]pathmap.BitsPerSecond, 2*n)
 	if levels {
 		p.levels = maxmin.NewLevels(capacity)
 	}
@@ -178,11 +179,9 @@ func (p *ports) end(rows *portRows, row int32) {
 func (p *ports) change(pair, n int32) {
 	links := [2]pathmap.LinkID{pathmap.LinkID(pair / int32(p.hosts)), pathmap.LinkID(int32(p.hosts) + pair%int32(p.hosts))}
 	p.flows[pair] += n
+	p.changed = append(p.changed, links[:]...)
 	for _, l := range links {
 		p.on[l] += n
-		if p.levels == nil && p.on[l] > 0 {
-			p.rate[l] = p.room[l] / pathmap.BitsPerSecond(p.on[l])
-		}
 	}
 	if p.levels != nil {
 		p.levels.Set(pair, links[:], p.flows[pair])
@@ -192,28 +191,23 @@ func (p *ports) change(pair, n int32) {
 // say gives every started coflow the rate of each host flow at each host: of those that it sends, and
 // of those that it receives. Borrowed until the next call.
 func (p *ports) say() *southbound.Rates {
-	even := &p.rates.Even
-	even.Coflows, even.From, even.To = p.ids, even.From[:0], even.To[:0]
-	for h := range p.hosts {
-		if p.on[h] > 0 {
-			even.From = append(even.From, southbound.HostRate{Host: southbound.HostID(h), Rate: p.rate[h]})
-		}
-		if p.on[p.hosts+h] > 0 {
-			even.To = append(even.To, southbound.HostRate{Host: southbound.HostID(h), Rate: p.rate[p.hosts+h]})
-		}
-	}
+	p.changed = p.changed[:0]
+	p.rates.Even = southbound.EvenSpread{Coflows: p.ids, From: p.rate[:p.hosts], To: p.rate[p.hosts:]}
 	return &p.rates
 }
 
 // fair gives every host flow the max-min fair rate.
 func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rates {
 	p.refresh(v, ev, true)
-	for _, l := range p.levels.Solve(func(class, from, to int32) {}) {
+	p.changed = append(p.changed, p.levels.Solve(func(class, from, to int32) {})...)
+	for _, l := range p.changed {
 		rate, full := p.levels.Whole(l)
 		if !full {
 			rate = p.room[l] // its host flows are held back at their other ends
 		}
-		p.rate[l] = rate
+		if p.rate[l] = rate; p.on[l] == 0 {
+			p.rate[l] = 0
+		}
 	}
 	return p.say()
 }
@@ -221,5 +215,10 @@ func (p *ports) fair(v *controller.View, ev []controller.Event) *southbound.Rate
 // equal gives every host flow an equal part of each of its ports.
 func (p *ports) equal(v *controller.View, ev []controller.Event) *southbound.Rates {
 	p.refresh(v, ev, false)
+	for _, l := range p.changed {
+		if p.rate[l] = 0; p.on[l] > 0 {
+			p.rate[l] = p.room[l] / pathmap.BitsPerSecond(p.on[l])
+		}
+	}
 	return p.say()
 }

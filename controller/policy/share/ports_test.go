@@ -140,6 +140,22 @@ func TestPortsMaxMin(t *testing.T) {
 	}
 }
 
+// TestPortsAgain: a coflow comes between the ports of one that has gone.
+func TestPortsAgain(t *testing.T) {
+	v := crossbar(t)
+	v.Showing = &controller.Showing{Of: v}
+	used := new(MaxMin)
+	for id := range southbound.CoflowID(3) {
+		c := coflowOf(0, []flow{{0, 1, 1}, {0, 2, 1}})
+		c.ID, c.Started, v.Showing.Number = id, true, v.Showing.Number+1
+		v.Coflows, v.Showing.Changed = []controller.CoflowView{c}, []southbound.CoflowID{id - 1, id}
+		var p controller.Plan
+		if used.Fill(v, nil, &p); atPorts(p.Share, &c, 0) != pathmap.Gbps/2 || len(p.Share.Even.Coflows) != 1 {
+			t.Errorf("coflow %d: %+v", id, p.Share.Even)
+		}
+	}
+}
+
 func likeSolver(v *controller.View, rates *southbound.Rates) error {
 	hosts := southbound.HostID(v.Fabric.Hosts())
 	capacity := make([]float64, 2*hosts)
