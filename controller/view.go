@@ -64,7 +64,7 @@ type Showing struct {
 	Number   uint64                // of the times that it was brought up to date
 	Full     bool                  // anything can have changed
 	Unrouted int                   // coflows that have host flows and no routes
-	Changed  []southbound.CoflowID // unless Full: those that have come, gone or changed, but for what they have left; sorted
+	Changed  []southbound.CoflowID // unless Full: come, gone or changed, but for what they have left; sorted
 }
 
 // FindCoflow finds a coflow by its id where they are sorted, or where it would be.

@@ -132,7 +132,8 @@ func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
 }
 
 // leftOf returns what is left of a coflow by left, or its sizes.
-func leftOf(c *controller.CoflowView, left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
+func leftOf(c *controller.CoflowView,
+	left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
 	if c.Started && left != nil {
 		if l, ok := left(c.ID); ok && len(l.Base) == len(c.Tag) {
 			return l
