@@ -27,7 +27,7 @@ type Coflow struct {
 // placement of a job that is not in the view, and one of an incremental job: its coflows come once all
 // tasks have hosts, and are in the view then.
 func Placed(v *controller.View, p *controller.Plan) []Coflow {
-	var all []Coflow
+	all := make([]Coflow, 0, len(p.Place)) // most have one
 	for _, pl := range p.Place {
 		i := slices.IndexFunc(v.Waiting, func(j *controller.Job) bool { return j.ID == pl.Job })
 		if i < 0 || v.Waiting[i].Incremental {
