@@ -79,7 +79,7 @@ func (sc *script) evenRates(rng *rand.Rand) *southbound.Rates {
 		}
 	}
 	r := &southbound.Rates{}
-	all, even := rng.IntN(4) > 0, rng.IntN(4) > 0
+	all, even := rng.IntN(4) > 0, len(from)%4 > 0
 	for c := range sc.coflows {
 		switch {
 		case !all && rng.IntN(3) == 0:
