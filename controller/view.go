@@ -22,12 +22,7 @@ type View struct {
 	ReservedBandwidth []pathmap.BitsPerSecond // by link, layer 2: what outside schedulers hold; nil: nothing. See Room
 	Down              []bool                  // by link: no light, or a dead end; nil: all are up
 
-	// Changed says which links have come or gone since the last decision: host flows whose racks have a path over one of
-	// them can find a better path now. nil: none.
-	Changed []bool
-	// Touched are the rack pairs that have a path over a Changed link, sorted; they come from the path map's index from
-	// links to pairs. Without that index Touched is nil, and a policy inspects the paths themselves.
-	Touched []pathmap.Pair
+	News
 
 	// Links are the recent link rates from the switches' counters; nil if switches do not count. They are not replicated:
 	// two leaders can have different values.
@@ -52,10 +47,20 @@ type View struct {
 	// use Traffic, and ignore coflows.
 	Traffic *Traffic
 
-	Showing *Showing `json:"-"` // nil: nobody knows what has changed
-
 	Delta             time.Duration // the expected reconfiguration delay of a circuit move
 	ElephantThreshold pathmap.Bytes // bytes of a rack pair and coflow from which a circuit is worth it
+}
+
+// News is what has changed since the last decision.
+type News struct {
+	// Changed says which links have come or gone since the last decision: host flows whose racks have a path over one of
+	// them can find a better path now. nil: none.
+	Changed []bool
+	// Touched are the rack pairs that have a path over a Changed link, sorted; they come from the path map's index from
+	// links to pairs. Without that index Touched is nil, and a policy inspects the paths themselves.
+	Touched []pathmap.Pair
+
+	Showing *Showing `json:"-"` // of coflows; nil: nobody knows
 }
 
 // Showing says what has changed since a view was shown before. It is of the maker of views, who counts.

@@ -186,8 +186,6 @@ type State struct {
 	ready    []southbound.CoflowID // ready to start
 	turnover time.Duration         // when a job with tasks was placed, or one ended, last
 	evicted  []controller.JobID    // jobs with tasks that have lost their hosts, sorted
-	// incremental jobs that are placed in part or whole, and have not ended, sorted
-	partly []controller.JobID
 	watched
 	shown shown
 
@@ -213,13 +211,15 @@ type published struct {
 	allChanged  uint64 // taskChanges when an entry last can have changed tasks of any job
 }
 
-// unplaced are the jobs that have not been placed, sorted.
+// unplaced are the jobs that have not been placed, or not as a whole, sorted.
 type unplaced struct {
 	waiting []controller.JobID
 	blocked []controller.JobID // wait for what they read
 	pinned  bool               // there was a job that names its hosts
 	sliced  bool               // there was a job that asks for a slice
 	staged  bool               // there was a job with stages
+	// incremental jobs that are placed in part or whole, and have not ended, sorted
+	partly []controller.JobID
 }
 
 // ends counts what has ended.

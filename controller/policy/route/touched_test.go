@@ -31,7 +31,8 @@ func TestTouchedIsWhatPathsSay(t *testing.T) {
 		seen := map[bool]int{}
 		for seed := range uint64(500) {
 			rng := rand.New(rand.NewPCG(seed, 1))
-			v := &controller.View{Fabric: f, Paths: index.Map(), Changed: make([]bool, len(f.Topology.Links()))}
+			v := &controller.View{Fabric: f, Paths: index.Map()}
+			v.Changed = make([]bool, len(f.Topology.Links()))
 			touched := []pathmap.Pair{}
 			for range rng.IntN(3) {
 				l := pathmap.LinkID(rng.IntN(len(v.Changed)))
