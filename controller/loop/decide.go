@@ -93,7 +93,8 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 		s.FillTotalsView(v, in.Total)
 	case d.late:
 		s.FillBlindView(v)
-		v.Unread = func(v *controller.View) { s.FillRemaining(v, in.Remaining) }
+		left := in.Remaining // in is not to be on the heap
+		v.Unread = func(v *controller.View) { s.FillRemaining(v, left) }
 	default:
 		s.FillView(v, in.Remaining)
 	}
@@ -129,7 +130,8 @@ func (l *Loop) commit(s *state.State, now time.Duration, p *controller.Plan) err
 	if wake <= now {
 		return fmt.Errorf("asks to be called again at %v, which has passed", wake)
 	}
-	if counts := p.Anneal; wake != s.Live().Wake || counts != (controller.AnnealCounts{}) {
+	if wake != s.Live().Wake || p.Anneal != (controller.AnnealCounts{}) {
+		counts := p.Anneal
 		l.pass.add(state.Entry{Kind: state.Planned, At: now,
 			Planning: state.Planning{Wake: wake, Anneal: &counts}})
 	}

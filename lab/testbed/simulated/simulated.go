@@ -82,6 +82,7 @@ type notes struct {
 	circuits *circuitWatch     // nil: not requested, or no circuits
 	moved    *outcome.MoveSums // nil: there are no circuits
 	left     func(southbound.CoflowID) (southbound.Remaining, bool)
+	total    func(southbound.CoflowID) (float64, bool)
 	counters func() (demand.Sample, error)
 	usages   []loop.Usage
 	proofs   outcome.Proofs
@@ -148,7 +149,7 @@ func (x *Testbed) mapPaths(f *topo.Fabric) (err error) {
 // note starts the records that the scenario requests.
 func (x *Testbed) note(sums *outcome.MoveSums) {
 	n := &x.notes
-	n.moved, n.meter, n.left = sums, newMeter(x.Sim), x.Sim.Host().Remaining
+	n.moved, n.meter, n.left, n.total = sums, newMeter(x.Sim), x.Sim.Host().Remaining, x.Sim.Total
 	n.counters = func() (demand.Sample, error) { return n.meter.read(x.State, x.Sim.Now()) }
 	if x.s.Rules.PerQueue != "" {
 		n.queues = newQueueWatch(x.Sim, len(x.Fabric().Topology.Links()))
@@ -373,7 +374,7 @@ func (x *Testbed) settle() (time.Duration, error) {
 			return southbound.Never, nil
 		}
 		in := &x.in
-		in.Remaining, in.Total, in.Counters = x.notes.left, x.Sim.Total, x.notes.counters
+		in.Remaining, in.Total, in.Counters = x.notes.left, x.notes.total, x.notes.counters
 		entries, act, wake := x.loop.Step(x.State, now, *in)
 		in.Jobs, in.Cancels, in.BandwidthRequests, in.Counts = in.Jobs[:0], in.Cancels[:0], in.BandwidthRequests[:0],
 			in.Counts[:0]
@@ -417,18 +418,18 @@ func acts(a *loop.Actions) bool {
 
 func (x *Testbed) act(a *loop.Actions) error {
 	h := x.Sim.Host()
-	var errs []error
+	var start, steer, rates, run error
 	if len(a.Start) > 0 {
-		errs = append(errs, h.Start(a.Start))
+		start = h.Start(a.Start)
 	}
 	if len(a.Steer) > 0 {
-		errs = append(errs, x.steer(h, a.Steer))
+		steer = x.steer(h, a.Steer)
 	}
 	if a.Rates != nil {
-		errs = append(errs, h.SetRates(a.Rates))
+		rates = h.SetRates(a.Rates)
 	}
 	if len(a.Run) > 0 {
-		errs = append(errs, h.Run(a.Run))
+		run = h.Run(a.Run)
 	}
 	x.send(a.Urgent, len(a.Reads) > 0)
 	x.send(a.Sets, len(a.Reads) > 0)
@@ -436,7 +437,7 @@ func (x *Testbed) act(a *loop.Actions) error {
 		seen, err := x.Sim.Device(d).Read(context.Background())
 		x.in.Seen = append(x.in.Seen, loop.DeviceSeen{Device: d, Seen: seen, Err: err})
 	}
-	return errors.Join(errs...)
+	return errors.Join(start, steer, rates, run)
 }
 
 // steer tells hosts their host flows' tags after the delay of steering, in the order of decisions.
