@@ -235,7 +235,7 @@ type CoflowView struct {
 	Ended      []bool
 	LiveRows   int32                // rows that have not ended; 0: unknown
 	Routed     bool                 // Tag has been decided
-	Tag        []southbound.Tag     // by row: while on packets
+	Tag        []southbound.Tag     // by row: while on packets; other tags are another slice
 	Remaining  southbound.Remaining // payload; before the start, the sizes
 }
 

@@ -105,15 +105,17 @@ type Remaining struct {
 	// on packets, except those in Off, as the fabric routes them now; nil if it was not computed.
 	Live int32
 	Load []LinkLoad
-	Off  []int32 // rows, ascending
+	Off  []OffLoad // by row
 	// Total is the bytes that all rows have left together; set where Base is nil, for callers that read
 	// nothing else.
 	Total float64
 	// Version changes whenever Load does, so that a caller need not add it up again; 0 if unknown.
 	Version uint64
-	// Least and Most bound the sum of what the rows on packets have left, in bytes, over that link of a host which has
-	// the most; both 0 if unknown.
-	Least, Most float64
+	// Steady and Carried bound what has changed since an earlier reading. While Steady is the same, what the rows on
+	// packets have left over a link of a host has not grown, and has fallen by no more bytes than Carried has grown by.
+	// Steady is 0 if unknown.
+	Steady  uint64
+	Carried float64
 }
 
 // LinkLoad is the number of a coflow's host flows on a link, and the sum of their Base.
@@ -121,6 +123,13 @@ type LinkLoad struct {
 	Link pathmap.LinkID
 	Rows int32
 	Base float64
+}
+
+// OffLoad is a live row that Load leaves out, with its hosts and its Base.
+type OffLoad struct {
+	Row      int32
+	Src, Dst HostID
+	Base     float64
 }
 
 // Row returns what is left of a row, in bytes.

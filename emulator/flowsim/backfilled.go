@@ -60,11 +60,8 @@ func (r *backfilledRow) leftAt(now time.Duration) float64 {
 
 // suits reports whether a host flow of a paced coflow can be here.
 func (bf *backfilled) suits(co *coflow, r *route) bool {
-	if bf.off || !bf.flat || co.rows < bf.few || co.scattered || co.caps != nil || len(bf.up) > denseHosts {
-		return false
-	}
-	over := bf.tight(r)
-	return r.fate == arrives && len(over) == 2 && over[0] == bf.up[r.src] && over[1] == pathmap.Reverse(bf.up[r.dst])
+	return bf.flat && co.rows >= bf.few && !co.scattered && co.caps == nil && len(bf.up) <= denseHosts && !bf.off &&
+		(!bf.crooked || bf.hostsBind(r))
 }
 
 // add takes in a host flow with left bytes left. It gets its rate when rates are granted.
@@ -361,8 +358,9 @@ func (bf *backfilled) ask(co *coflow, b int32, extra float64) {
 	}
 }
 
-// lend writes what rows have left into the parts of their coflow, by row, and appends the rows to off.
-func (br *backfilledRows) lend(parts []float64, factor float64, now time.Duration, off []int32) []int32 {
+// lend writes what rows have left into the parts of their coflow, by row, and appends it to off.
+func (br *backfilledRows) lend(parts []float64, factor float64, now time.Duration,
+	off []southbound.OffLoad) []southbound.OffLoad {
 	for i := range br.rows {
 		r := &br.rows[i]
 		left := r.leftAt(now)
@@ -370,7 +368,7 @@ func (br *backfilledRows) lend(parts []float64, factor float64, now time.Duratio
 			left /= factor
 		}
 		parts[r.row] = left
-		off = append(off, r.row)
+		off = append(off, southbound.OffLoad{Row: r.row, Src: r.src, Dst: r.dst, Base: left})
 	}
 	return off
 }

@@ -36,7 +36,7 @@ type underWay struct {
 	legs []int32   // legs of its rows that are under way
 
 	paceLoads
-	peak peak
+	steady uint64 // not 0: since it was set no row has got another route or regime, or has gone without having ended
 	lent
 	apart leftSum    // rows that have rates of their own
 	table *hostTable // nil until first used

@@ -106,7 +106,7 @@ func (f *fluid) void(b int32) {
 	f.account(b)
 	f.pull(b)
 	bu := &f.hostFlows[b]
-	bu.class, f.coflows[bu.coflow].peak.known = gone, false
+	bu.class, f.coflows[bu.coflow].steady = gone, 0
 	f.exit(bu.route)
 	f.lessLive(b)
 }

@@ -26,7 +26,8 @@ type fluid struct {
 	ranked       bool // hosts share by themselves, and some coflow has a priority
 	rankedDemand rankedShares
 
-	severed bool // some route has led nowhere in this run
+	severed  bool   // some route has led nowhere in this run
+	steadies uint64 // numbers what coflow.steady is set to
 
 	epoch  uint64 // counts calls of setRates
 	checks uint64 // counts checks of rates
@@ -45,7 +46,6 @@ type scratch struct {
 	wasFrom  []float64
 	wasTo    []float64
 	set      []uint64
-	sums     []float64  // by link
 	named    []int32    // by checkRates, for setRates: the coflows with a pace, then those that are spread
 	turned   []toldKind // likewise: those that come to an even spread, or leave it
 }
@@ -214,10 +214,9 @@ func (f *fluid) leftOnPace(co *coflow, now time.Duration) (southbound.Remaining,
 		}
 	}
 	f.paces.loads(co)
-	least, most := f.peakOf(co, factor)
-	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Least: least, Most: most,
-		Live: co.live, Load: co.Load,
-		Off: co.off, Version: co.Version}, true
+	steady, carried := f.steadyOf(co)
+	return southbound.Remaining{F: factor, Base: f.parts[co.first:co.end:co.end], At: now, Live: co.live, Load: co.Load,
+		Off: co.off, Version: co.Version, Steady: steady, Carried: carried}, true
 }
 
 // lendExtras makes what rows with extras have left their parts, for a reader, and lists them.
@@ -234,7 +233,8 @@ func (f *fluid) lendExtras(co *coflow, factor float64) {
 			if factor != 1 {
 				f.parts[b] /= factor
 			}
-			co.off = append(co.off, row)
+			bu := &f.hostFlows[b]
+			co.off = append(co.off, southbound.OffLoad{Row: row, Src: bu.src, Dst: bu.dst, Base: f.parts[b]})
 		}
 	}
 }

@@ -51,6 +51,21 @@ func (lt *linkTable) tight(r *route) []pathmap.LinkID {
 	return r.tight
 }
 
+// hostsBind reports whether the links of its two hosts are what can hold a route's host flows back.
+func (lt *linkTable) hostsBind(r *route) bool {
+	over := lt.tight(r)
+	return r.fate == arrives && len(over) == 2 && over[0] == lt.up[r.src] && over[1] == pathmap.Reverse(lt.up[r.dst])
+}
+
+// linksOf returns the links of a host flow's route. It reads the route, which is seldom at hand, only if it must.
+func (st *state) linksOf(bu *hostFlow, hosts *[2]pathmap.LinkID) []pathmap.LinkID {
+	if st.crooked {
+		return st.routes[bu.route].links()
+	}
+	*hosts = [...]pathmap.LinkID{st.up[bu.src], pathmap.Reverse(st.up[bu.dst])}
+	return hosts[:]
+}
+
 // post adds what has been received over a route to its links.
 func (lt *linkTable) post(r *route) {
 	if r.unposted == 0 {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"lightloom/emulator/des"
+	"lightloom/pathmap"
 	"lightloom/southbound"
 )
 
@@ -86,7 +87,8 @@ func (ps *paces) leave(co *coflow, b int32) float64 {
 
 // put adds a row that joins its coflow's pace (part above zero) to sums, or takes one out that leaves.
 func (ps *paces) put(co *coflow, b int32, part float64) {
-	links := ps.routes[ps.hostFlows[b].route].links()
+	var hosts [2]pathmap.LinkID
+	links := ps.linksOf(&ps.hostFlows[b], &hosts)
 	co.Add(links, part)
 	if ps.anew = ps.anew || co.Stale; ps.anew || len(ps.asked) == 0 {
 		return

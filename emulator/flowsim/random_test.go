@@ -192,6 +192,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		}
 		ev, _, _ = s.Advance(to, ev, nil) // errors tell of loops: the reference implementation knows those
 	}
+	readings := map[southbound.CoflowID]reading{}
 	for _, a := range sc.actions {
 		run(a.at)
 		checkHostFlows(t, s.fluid)
@@ -199,7 +200,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		checkSpreads(t, s.fluid)
 		checkBackfilled(t, s.fluid)
 		checkTotals(t, s)
-		checkPeaks(t, s)
+		checkSteady(t, s, readings)
 		checkPaces(t, s.fluid)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
 			checkInto(t, s)
@@ -259,36 +260,47 @@ func checkAsked(t testing.TB, ir *individualRates) {
 	}
 }
 
-// checkPeaks holds the bounds of what coflows have left over their most loaded links against adding up.
-func checkPeaks(t testing.TB, s *Sim) {
+// reading is what a coflow had left at some instant, by link of a host.
+type reading struct {
+	southbound.Remaining
+	sums []float64
+}
+
+// checkSteady holds how far what coflows have left on links can have fallen against adding up.
+func checkSteady(t testing.TB, s *Sim, before map[southbound.CoflowID]reading) {
 	t.Helper()
 	for _, i := range s.fluid.live {
 		co := &s.fluid.coflows[i]
-		if !co.peak.known || s.fluid.severed {
-			s.Host().Remaining(co.id)
-			continue
-		}
-		least, upTo := s.fluid.peakBounds(co)
 		left, ok := s.Host().Remaining(co.id)
-		if !ok || left.Load == nil {
+		if !ok || left.Steady == 0 {
 			continue
 		}
-		sums, most := make([]float64, len(s.fluid.wide)), 0.0
+		sums := make([]float64, len(s.fluid.wide))
 		for _, u := range left.Load {
-			if sums[u.Link] += u.Base * left.F; u.Rows > 0 && !s.fluid.wide[u.Link] {
-				most = max(most, sums[u.Link])
+			if u.Rows > 0 && !s.fluid.wide[u.Link] {
+				sums[u.Link] += u.Base * left.F
 			}
 		}
-		for _, row := range left.Off {
-			bu := &s.fluid.hostFlows[co.first+row]
+		for _, r := range left.Off {
+			bu := &s.fluid.hostFlows[co.first+r.Row]
+			if bu.class == gone || bu.src != r.Src || bu.dst != r.Dst || r.Base*left.F != left.Row(r.Row) {
+				t.Fatalf("%v: coflow %d has %+v off its sums, host flow %+v, %f left", s.Now(), co.id, r, *bu, left.Row(r.Row))
+			}
 			for _, l := range []pathmap.LinkID{s.fluid.up[bu.src], pathmap.Reverse(s.fluid.up[bu.dst])} {
-				sums[l] += left.Row(row)
-				most = max(most, sums[l])
+				sums[l] += left.Row(r.Row)
 			}
 		}
-		if most < least || most > upTo || left.Most > 0 && (most < left.Least || most > left.Most) {
-			t.Fatalf("%v: coflow %d has %f bytes left over a link, not %f to %f, nor %f to %f", s.Now(), co.id, most,
-				least, upTo, left.Least, left.Most)
+		was, known := before[co.id]
+		before[co.id] = reading{left, sums}
+		if !known || was.Steady != left.Steady {
+			continue
+		}
+		for l, sum := range sums {
+			rounding := was.sums[l]*1e-9 + 1
+			if sum > was.sums[l]+rounding || sum < was.sums[l]-(left.Carried-was.Carried)-rounding {
+				t.Fatalf("%v: coflow %d has %f bytes left over link %d; at %v it had %f, and links carried %f since",
+					s.Now(), co.id, sum, l, was.At, was.sums[l], left.Carried-was.Carried)
+			}
 		}
 	}
 }

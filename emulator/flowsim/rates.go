@@ -172,7 +172,7 @@ func (f *fluid) follow(index int32, o *order) {
 		}
 	}
 	co.take(o)
-	co.peak.known = false
+	co.steady = 0
 	co.factor, co.at, f.paces.anew = 1, f.clock.Now(), true
 	for i, b := range f.tmp.members {
 		f.place(b, f.tmp.amounts[i])

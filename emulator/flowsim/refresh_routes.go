@@ -30,6 +30,7 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	r.lead(links)
 	f.tighten(r)
 	r.fate = fate
+	f.crooked = f.crooked || !f.hostsBind(r) || len(r.links()) > 2
 	f.severed = f.severed || fate != arrives
 	f.classes.noting = false
 	for _, c := range [...]int32{r.shared, r.even} {
@@ -123,7 +124,7 @@ func (f *fluid) refreshRoute(w *routeRefresh, i int32) {
 func (f *fluid) rejoin() {
 	for _, i := range f.live {
 		co := &f.coflows[i]
-		co.Stale, co.peak.known = true, false
+		co.Stale, co.steady = true, 0
 		if co.kind == free || co.kind == leveled || co.kind == paced && co.until == 0 && len(co.extra) == 0 &&
 			co.caps == nil {
 			continue

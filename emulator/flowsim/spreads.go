@@ -62,11 +62,8 @@ type spreadRow struct {
 
 // suits reports whether a host flow of a spread coflow can be here.
 func (sp *spreads) suits(co *coflow, r *route) bool {
-	if !sp.flat || sp.quantum > 0 || co.scattered || co.caps != nil || co.rows < sp.few || len(sp.up) > denseHosts {
-		return false
-	}
-	over := sp.tight(r)
-	return r.fate == arrives && len(over) == 2 && over[0] == sp.up[r.src] && over[1] == pathmap.Reverse(sp.up[r.dst])
+	return sp.flat && sp.quantum == 0 && !co.scattered && co.caps == nil && co.rows >= sp.few &&
+		len(sp.up) <= denseHosts && (!sp.crooked || sp.hostsBind(r))
 }
 
 // add takes in a host flow with left bytes left. It gets its rate when rates are granted.

@@ -44,7 +44,7 @@ func (f *fluid) steer(b int32, tag southbound.Tag) {
 		return
 	}
 	f.account(b)
-	f.coflows[bu.coflow].peak.known = false
+	f.coflows[bu.coflow].steady = 0
 	left := f.pull(b)
 	if !bu.holds() {
 		f.exit(bu.route)

@@ -1,14 +1,16 @@
 package flowsim
 
+import "lightloom/southbound"
+
 // What is left of a coflow without a pace is found row by row. Rows that are withheld do not change,
 // and on a fabric of circuits these are nearly all: so it is known which rows are warm, that is not
 // withheld and not over.
 
 // lent is the remaining bytes of a coflow as returned to callers.
 type lent struct {
-	off   []int32   // rows that left lends out as off the pace
-	lefts []float64 // what left lends out where there is no pace; nil until asked for
-	warm  []int32   // from then on: rows that may be sending, so that lefts must be found anew for them
+	off   []southbound.OffLoad // rows that left lends out as off the pace
+	lefts []float64            // what left lends out where there is no pace; nil until asked for
+	warm  []int32              // from then on: rows that may be sending, so that lefts must be found anew for them
 }
 
 // lend begins to keep what is left of a coflow.

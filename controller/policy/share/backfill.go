@@ -2,6 +2,7 @@ package share
 
 import (
 	"math/bits"
+	"slices"
 
 	"lightloom/controller"
 	"lightloom/pathmap"
@@ -28,8 +29,14 @@ func (o *Ordered) backfillAll(v *controller.View, all []demand) {
 		return
 	}
 	o.room.read(g)
+	// An extra leaves nothing of one of its two links, so there are no more extras than links.
+	o.rates.Extra = slices.Grow(o.rates.Extra, len(g.up)+len(g.down))
 	for i := range all {
+		first := len(o.rates.Extra)
 		o.fillPorts(&all[i])
+		if extra := o.rates.Extra[first:]; len(extra) > 0 {
+			o.groups = append(o.groups, extra) // destinations ascend, and so do rows
+		}
 	}
 }
 
@@ -111,57 +118,65 @@ func (r *hostRoom) read(free []float64, links []pathmap.LinkID, some []uint64) {
 }
 
 // fillPorts is backfill where only the links of hosts bind, and few: it looks at no destination that
-// has nothing left.
+// has nothing left. Extras have memory for all that can come.
 func (o *Ordered) fillPorts(d *demand) {
-	b, tags, up, words := d.b, o.topologyContext.tags(d.c), o.room.up, d.b.words
-	for w, open := range b.open {
-		word := open & o.room.down[w]
-		if word == 0 {
-			continue
-		}
-		before := 0 // runs of destinations in earlier words
-		for _, dsts := range b.dsts[:w] {
-			before += bits.OnesCount64(dsts)
-		}
-		for ; word != 0; word &= word - 1 {
-			dst := 64*w + bits.TrailingZeros64(word)
-			i := before + bits.OnesCount64(b.dsts[w]&(word&-word-1))
-			for k, live := range b.live[i*words : (i+1)*words] {
-				if live&up[k] != 0 {
-					o.fillPort(d, tags, i, dst)
-					break
-				}
-			}
-		}
+	b, r, n, extra := d.b, &o.room, len(o.rates.Extra), o.rates.Extra[:cap(o.rates.Extra)]
+	tags := o.topologyContext.tags(d.c)
+	if o.topologyContext.routed[d.c.ID] == nil && !b.holds(tags) {
+		tags = nil // and need not be looked at
 	}
-}
-
-// fillPort gives what the host of a run can still take to the host flows of a coflow that end there.
-func (o *Ordered) fillPort(d *demand, tags []southbound.Tag, i, dst int) {
-	b, up, free, least := d.b, o.room.up, o.room.out.free, o.room.out.least
-	room, enough := o.room.in.free[dst], o.room.in.least[dst]
-	for w := range up {
-		at := i*b.words + w
-		for word := b.live[at] & up[w]; word != 0; word &= word - 1 {
-			low := word & -word
-			h := w*64 + bits.TrailingZeros64(word)
-			row := b.firsts[at] + int32(bits.OnesCount64(b.has[at]&(low-1)))
-			rate := min(free[h], room)
-			if rate < 1 || tags[row] == southbound.TagHold {
+	up, free, least := r.up, r.out.free, r.out.least[:len(r.out.free)]
+	for w, open := range b.open {
+		for word := open & r.down[w]; word != 0; word &= word - 1 {
+			dst := 64*w + bits.TrailingZeros64(word)
+			at := int(b.runOf[dst-b.first]) * b.words
+			live := b.live[at : at+len(up)]
+			if !meet(live, up) {
 				continue
 			}
-			o.rates.Extra = append(o.rates.Extra, southbound.Extra{
-				HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row}, Rate: pathmap.BitsPerSecond(rate)})
-			left := free[h] - rate
-			if free[h] = left; left < least[h] {
-				up[w] &^= low
+			room, enough := r.in.free[dst], r.in.least[dst]
+		run:
+			for k, lives := range live {
+				for both := lives & up[k]; both != 0; both &= both - 1 {
+					low := both & -both
+					h := k*64 + bits.TrailingZeros64(low)
+					row := b.firsts[at+k] + ones(b.has[at+k]&(low-1))
+					rate := min(free[h], room)
+					if rate < 1 || tags != nil && tags[row] == southbound.TagHold {
+						continue
+					}
+					extra[n] = southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
+						Rate: pathmap.BitsPerSecond(rate)}
+					n++
+					left := free[h] - rate
+					free[h] = left
+					up[k] &^= low & uint64((left-least[h])>>63) // without a branch, which no processor could guess
+					if room -= rate; room < enough {
+						r.down[w] &^= word & -word
+						break run
+					}
+				}
 			}
-			if room -= rate; room < enough {
-				o.room.in.free[dst] = room
-				o.room.down[dst/64] &^= 1 << (dst % 64)
-				return
-			}
+			r.in.free[dst] = room
 		}
 	}
-	o.room.in.free[dst] = room
+	o.rates.Extra = extra[:n]
+}
+
+// meet reports whether two sets of as many words have something in common.
+func meet(a, b []uint64) bool {
+	some := uint64(0)
+	for k, x := range a {
+		some |= x & b[k]
+	}
+	return some != 0
+}
+
+// ones is bits.OnesCount64 without its call for old processors, for which loops would keep their variables on
+// the stack.
+func ones(x uint64) int32 {
+	x -= x >> 1 & 0x5555555555555555
+	x = x&0x3333333333333333 + x>>2&0x3333333333333333
+	x = (x + x>>4) & 0x0f0f0f0f0f0f0f0f
+	return int32(x * 0x0101010101010101 >> 56)
 }

@@ -7,21 +7,35 @@ import (
 	"lightloom/southbound"
 )
 
-// bound takes the bounds of a coflow's bottleneck that its fabric has, and reports whether they may do.
+// bound bounds a coflow's bottleneck by what it was when it was added up last, and reports whether that may do.
 // Coflows that get nothing mostly need no more: their order is clear, and so is which of their links is
 // full. So what hundreds of their host flows have left is not added up.
 func (o *Ordered) bound(d *demand) bool {
-	g, left := &o.topologyContext, &d.c.Remaining
-	if !o.bounds || !g.plain || g.alike == 0 || left.Most <= 0 {
+	g, left, s := &o.topologyContext, &d.c.Remaining, &d.b.sums
+	if !o.bounds || !g.plain || g.alike == 0 || left.Steady == 0 || left.Steady != s.steady || s.survey != g.surveys ||
+		d.b.rows < o.fewest {
 		return false
 	}
-	ns := g.bits / g.alike * 1e9 // of a byte
-	d.gamma, d.most, d.bounded = left.Least*ns*(1-1e-9), left.Most*ns*(1+1e-9), true
+	// A share and a byte are left to rounding.
+	fell := (left.Carried-s.carried)*(1+1e-9)*g.nsOfByte() + g.nsOfByte()
+	d.gamma, d.most, d.bounded = s.peak*(1-1e-9)-fell, s.peak*(1+1e-9)+g.nsOfByte(), true
 	return true
 }
 
+// nsOfByte is how long a link takes for a byte of payload, where all are alike.
+func (g *topologyContext) nsOfByte() float64 { return g.bits / g.alike * 1e9 }
+
 // rank ranks demands, and adds up those whose bounds leave the order open.
 func (o *Ordered) rank(v *controller.View, all []demand) {
+	if p, ok := o.order.(*bssi); ok && o.bounds {
+		if !p.stands(&o.topologyContext, all) {
+			for i := range all {
+				o.addUp(v, &all[i])
+			}
+			p.rank(&o.topologyContext, all)
+		}
+		return
+	}
 	for open := true; open; {
 		o.order.rank(&o.topologyContext, all)
 		open = false
@@ -69,7 +83,7 @@ func (o *Ordered) stuckByLoad(d *demand) bool {
 		}
 	}
 	for _, r := range left.Off {
-		if !d.c.Ended[r] && (g.gone(g.up[d.c.Src[r]]) || g.gone(g.down[d.c.Dst[r]])) {
+		if g.gone(g.up[r.Src]) || g.gone(g.down[r.Dst]) {
 			return true
 		}
 	}

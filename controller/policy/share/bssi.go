@@ -14,7 +14,7 @@ import (
 // 1), which is within four times the optimal weighted completion time where all arrive together. Its theorem holds for
 // any rates that keep the order; here they are MADD's with back-filling, and order and rates are found
 // anew at the end of every host flow.
-func NewBSSI() *Ordered { return &Ordered{order: &bssi{}, lean: true, prompt: true} }
+func NewBSSI() *Ordered { return &Ordered{order: &bssi{}, lean: true, prompt: true, fewest: 1} }
 
 // bssi fills the order from its end: on the most loaded link, the coflow with the least weight for what
 // it has there comes last, and the others of that link pay it off their weights.
@@ -25,20 +25,35 @@ type bssi struct {
 	links  int
 	weight []float64
 	open   []int
+	place  []int // by coflow, which are by id: where it comes in the order
 	out    []demand
+	proof  proof
 }
 
 func (o *bssi) rank(g *topologyContext, all []demand) {
-	slices.SortFunc(all, func(a, b demand) int { return cmp.Compare(a.c.ID, b.c.ID) })
+	sortByCoflow(all)
 	o.read(g, all)
-	o.out = slices.Grow(o.out[:0], len(all))[:len(all)]
+	if o.proof.find(o, g, all) {
+		o.wipe(all)
+	} else {
+		o.find(all)
+	}
+	o.arrange(all)
+}
+
+func sortByCoflow(all []demand) {
+	slices.SortFunc(all, func(a, b demand) int { return cmp.Compare(a.c.ID, b.c.ID) })
+}
+
+// find finds the order, and empties the memory of loads.
+func (o *bssi) find(all []demand) {
 	for at := len(all) - 1; at >= 0; at-- {
 		k := 0
 		if at > 0 {
 			k = o.last(o.bottleneck())
 		}
 		i := o.open[k]
-		o.out[at] = all[i]
+		o.place[i] = at
 		mine := o.of(i)
 		for k := range all[i].loads {
 			l := all[i].loads[k].link
@@ -47,8 +62,31 @@ func (o *bssi) rank(g *topologyContext, all []demand) {
 		}
 		o.open = slices.Delete(o.open, k, k+1)
 	}
+	o.clearSums()
+}
+
+// arrange puts demands, which are by id, into their places.
+func (o *bssi) arrange(all []demand) {
+	o.out = slices.Grow(o.out[:0], len(all))[:len(all)]
+	for i := range all {
+		o.out[o.place[i]] = all[i]
+	}
 	copy(all, o.out)
 	clear(o.out) // coflows that are over are not held
+}
+
+// wipe empties the memory of loads.
+func (o *bssi) wipe(all []demand) {
+	for i := range all {
+		mine := o.of(i)
+		for k := range all[i].loads {
+			mine[all[i].loads[k].link] = 0
+		}
+	}
+	o.clearSums()
+}
+
+func (o *bssi) clearSums() {
 	for _, l := range o.used {
 		o.sum[l] = 0
 	}
@@ -59,6 +97,7 @@ func (o *bssi) read(g *topologyContext, all []demand) {
 	o.links = len(g.capacity)
 	o.sum, o.on = grow(o.sum, o.links), grow(o.on, o.links*len(all))
 	o.weight, o.used, o.open = o.weight[:0], o.used[:0], o.open[:0]
+	o.place = slices.Grow(o.place[:0], len(all))[:len(all)]
 	for i := range all {
 		o.weight, o.open = append(o.weight, weightOf(all[i].c)), append(o.open, i)
 		mine := o.of(i)

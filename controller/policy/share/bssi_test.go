@@ -9,6 +9,7 @@ import (
 
 	"lightloom/controller"
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 	"lightloom/southbound"
 )
 
@@ -82,6 +83,96 @@ func TestBSSIWithinTwice(t *testing.T) {
 	if deaf <= sum*1.05 {
 		t.Errorf("weights change the cost from %v to %v only", deaf, sum)
 	}
+}
+
+// TestBSSIProof compares orders that were proven and are kept while coflows send with orders that are found anew.
+// Each time a few rows send, of one coflow or of several, so that orders change now and then.
+func TestBSSIProof(t *testing.T) {
+	t.Parallel()
+	kept, found := 0, 0
+	for seed := range tries.Of[uint64](60, 500) {
+		r := rand.New(rand.NewPCG(seed, 71))
+		var flows [][]flow
+		for range 2 + r.IntN(5) {
+			var c []flow
+			for dst := range southbound.HostID(6) {
+				for src := range southbound.HostID(6) {
+					if r.IntN(3) == 0 {
+						c = append(c, flow{src, dst, 1 + pathmap.Bytes(r.IntN(1+r.IntN(30)))})
+					}
+				}
+			}
+			flows = append(flows, append(c, flow{6, 6, 1}))
+		}
+		v, o := crossbarOf(t, 7, flows...), NewBSSI()
+		for i := range v.Coflows {
+			c := &v.Coflows[i]
+			c.Weight, c.Remaining.Steady, c.Remaining.Live = []float64{1, 1, 1, 2.5}[r.IntN(4)], uint64(1+i), int32(len(c.Src))
+		}
+		for range 60 {
+			send(r, v)
+			var plan controller.Plan
+			o.start(v, &plan)
+			o.bounds = true
+			all := o.demands(v, nil)
+			stands := len(all) > 1 && o.order.(*bssi).stands(&o.topologyContext, slices.Clone(all))
+			o.rank(v, all)
+			var got []southbound.CoflowID
+			for i := range all {
+				got = append(got, all[i].c.ID)
+			}
+			if want := orderAnew(v); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: the order is %v, kept: %v; found anew it is %v", seed, got, stands, want)
+			}
+			if stands {
+				kept++
+			} else {
+				found++
+			}
+		}
+	}
+	t.Logf("%d orders kept, %d found anew", kept, found)
+	if min(kept, found) < 500 {
+		t.Errorf("%d orders were kept, and %d found anew", kept, found)
+	}
+}
+
+// send has some rows send some of what they have left, and counts what a link carries at most.
+func send(r *rand.Rand, v *controller.View) {
+	busy, share := r.IntN(len(v.Coflows)+1), []float64{0.001, 0.01, 0.1}[r.IntN(3)]
+	fell := 0.0
+	for i := range v.Coflows {
+		c := &v.Coflows[i]
+		before := byHost(v, c)
+		for row := range c.Src {
+			if (i == busy || r.IntN(10) == 0) && c.Src[row] != 6 {
+				c.Remaining.Base[row] *= 1 - share*r.Float64()
+			}
+		}
+		more, _ := change(before, byHost(v, c))
+		fell = max(fell, more)
+		c.Remaining.Load = loadOf(v, c)
+		c.Remaining.Version++
+	}
+	for i := range v.Coflows {
+		v.Coflows[i].Remaining.Carried += fell
+	}
+}
+
+// orderAnew finds the order without a proof.
+func orderAnew(v *controller.View) (ids []southbound.CoflowID) {
+	o, b := NewBSSI(), &bssi{}
+	var plan controller.Plan
+	o.start(v, &plan)
+	all := o.demands(v, nil)
+	sortByCoflow(all)
+	b.read(&o.topologyContext, all)
+	b.find(all)
+	b.arrange(all)
+	for i := range all {
+		ids = append(ids, all[i].c.ID)
+	}
+	return ids
 }
 
 // permute calls f with every order.

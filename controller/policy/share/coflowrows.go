@@ -20,9 +20,8 @@ type coflowRows struct {
 	src     []southbound.HostID // sources, ascending; on fabrics of few hosts all hosts, so that sets are of hosts
 	senders int                 // sources that it has
 	runs    []run
-	dsts    []uint64 // destinations, as a set of hosts; nil where src is not all hosts
-	from    []uint64 // sources, likewise
-	open    []uint64 // destinations of rows that have not ended, likewise
+	destinations
+	from    []uint64 // sources, as a set of hosts; nil where src is not all hosts
 	sending []int32  // by host: rows from there that have not ended; nil where rows are few
 	words   int      // of a bit set
 	has     []uint64 // by run: sources that the run ever had
@@ -39,6 +38,16 @@ type coflowRows struct {
 	spread *spreadMemory // nil: it was never spread alone
 	stuck  int32         // place among its loads of the link that had nothing left for it last
 	full   int32         // likewise, among those of the fabric
+
+	tags []southbound.Tag // of the view, as they were when held was found
+	held bool             // some row sends nothing
+}
+
+// destinations are those of a coflow, as sets of hosts; nil where its src is not all hosts.
+type destinations struct {
+	dsts, open []uint64 // all, and those of rows that have not ended
+	runOf      []int32  // by host, from the first one on
+	first      int
 }
 
 // run is the rows of one destination.
@@ -80,7 +89,7 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*coflowRow
 		}
 		buf = append(buf, b)
 	}
-	s.hint(v, ev)
+	hint(v, ev, buf)
 	for i, b := range buf {
 		b.check(&v.Coflows[i])
 	}
@@ -91,20 +100,23 @@ func (s *books) open(v *controller.View, ev []controller.Event, buf []*coflowRow
 }
 
 // hint removes the rows that events report as ended, if they have ended.
-func (s *books) hint(v *controller.View, ev []controller.Event) {
-	last := -1 // events of one coflow come together
-	for _, e := range ev {
+func hint(v *controller.View, ev []controller.Event, buf []*coflowRows) {
+	at := -1 // events of one coflow come together
+	for i := range ev {
+		e := &ev[i]
 		if e.Kind != controller.HostFlowEnded {
 			continue
 		}
-		if last < 0 || v.Coflows[last].ID != e.Coflow {
-			if last = slices.IndexFunc(v.Coflows, func(c controller.CoflowView) bool { return c.ID == e.Coflow }); last < 0 {
+		if at < 0 || v.Coflows[at].ID != e.Coflow {
+			for at = len(v.Coflows) - 1; at >= 0 && v.Coflows[at].ID != e.Coflow; at-- {
+			}
+			if at < 0 {
 				continue
 			}
 		}
-		c := &v.Coflows[last]
+		c := &v.Coflows[at]
 		if e.Row >= 0 && int(e.Row) < len(c.Ended) && c.Ended[e.Row] {
-			s.At(e.Coflow).end(c, e.Row)
+			buf[at].end(c, e.Row)
 		}
 	}
 }
@@ -170,9 +182,12 @@ func (b *coflowRows) setHosts(c *controller.CoflowView) {
 	for at := range b.has {
 		b.from[at%b.words] |= b.has[at]
 	}
+	b.first = int(b.runs[0].dst)
+	b.runOf = make([]int32, int(b.runs[len(b.runs)-1].dst)-b.first+1)
 	for i := range b.runs {
 		h := b.runs[i].dst
 		b.dsts[h/64] |= 1 << (h % 64)
+		b.runOf[int(h)-b.first] = int32(i)
 	}
 	copy(b.open, b.dsts)
 }
@@ -236,16 +251,21 @@ func (b *coflowRows) each(i int, sets []uint64) func() int {
 
 // end takes a row out.
 func (b *coflowRows) end(c *controller.CoflowView, row int32) {
-	i, _ := slices.BinarySearchFunc(b.runs, row, func(r run, row int32) int {
-		switch {
-		case r.end <= row:
-			return -1
-		case r.first > row:
-			return 1
-		}
-		return 0
-	})
-	at, _ := slices.BinarySearch(b.src, c.Src[row])
+	i, at := 0, int(c.Src[row])
+	if b.runOf != nil { // sources are all hosts
+		i = int(b.runOf[int(c.Dst[row])-b.first])
+	} else {
+		i, _ = slices.BinarySearchFunc(b.runs, row, func(r run, row int32) int {
+			switch {
+			case r.end <= row:
+				return -1
+			case r.first > row:
+				return 1
+			}
+			return 0
+		})
+		at, _ = slices.BinarySearch(b.src, c.Src[row])
+	}
 	if w := &b.live[i*b.words+at/64]; *w&(1<<(at%64)) != 0 {
 		*w &^= 1 << (at % 64)
 		b.left--
@@ -268,6 +288,14 @@ func (b *coflowRows) uses(l hostLink) bool {
 		return b.sending[l.host] > 0
 	}
 	return b.open[l.host/64]>>(l.host%64)&1 != 0
+}
+
+// holds reports whether some row of a view's coflow has a tag that withholds it. It looks at them once.
+func (b *coflowRows) holds(tags []southbound.Tag) bool {
+	if len(b.tags) != len(tags) || len(tags) > 0 && &b.tags[0] != &tags[0] {
+		b.tags, b.held = tags, slices.Contains(tags, southbound.TagHold)
+	}
+	return b.held
 }
 
 // row returns the row of a source in a run that has it.

@@ -16,7 +16,7 @@ type demand struct {
 	queue   int     // that it is in, of dclas
 	given   float64 // by spreadOne, bits a second
 
-	// bounded: it is not added up yet. The fabric says only that gamma, which ranks it, may be more, but is below most.
+	// bounded: it is not added up yet. It is known only that gamma, which ranks it, may be more, but is below most.
 	bounded bool
 	most    float64
 }
@@ -89,9 +89,7 @@ func (o *Ordered) addTold(v *controller.View, loads []load, d *demand) []load {
 		}
 	}
 	for _, r := range left.Off {
-		if !d.c.Ended[r] {
-			loads = o.addRow(v, loads, d.c, r)
-		}
+		loads = o.addRow(v, loads, d.c, r.Row)
 	}
 	return loads
 }

@@ -27,8 +27,8 @@ type Ordered struct {
 	order  ranking
 	lean   bool // the order does not use bytes left
 	prompt bool // rates are decided at the end of host flows, too
-	narrow bool // the order is by the bottleneck, of which bounds may do
 	bounds bool // a decision uses them
+	fewest int  // rows from which on bounds of what a coflow has on links do for the order; 0: they never do
 	whole  bool // no link has given anything away, and all that can bind are alike
 
 	topologyContext topologyContext
@@ -48,7 +48,7 @@ type Ordered struct {
 	allot           allot
 	taken           []float64 // by link; zero between calls
 	rates           southbound.Rates
-	groups          [][]southbound.Extra
+	groups          [][]southbound.Extra // by coflow, sorted; none while they are not known
 	spare           []southbound.Extra
 }
 
@@ -115,7 +115,7 @@ func ofFlows() controller.KindSet { return ofCoflows() | controller.Kinds(contro
 // Fill sets the rates of all coflows.
 func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.Plan) {
 	o.start(v, p)
-	o.full, o.bounds, o.whole = o.full[:0], o.narrow, len(v.Circuits) == 0 && o.topologyContext.alike > 0
+	o.full, o.bounds, o.whole = o.full[:0], o.fewest > 0, len(v.Circuits) == 0 && o.topologyContext.alike > 0
 	all := o.demands(v, ev)
 	o.rank(v, all)
 	for i := range all {
@@ -130,6 +130,7 @@ func (o *Ordered) Fill(v *controller.View, ev []controller.Event, p *controller.
 func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 	o.rates = southbound.Rates{Pace: o.rates.Pace[:0], Spread: o.rates.Spread[:0], Extra: o.rates.Extra[:0],
 		Pairs: o.rates.Pairs[:0]}
+	o.groups = o.groups[:0]
 	o.topologyContext.refresh(v, p)
 	if len(v.Circuits) == 0 {
 		return
@@ -161,10 +162,14 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 	}
 	o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID, Until: until})
 	if ok {
-		took := float64(until - v.Now)
+		took, free, residual := float64(until-v.Now), g.free, g.residual[:len(g.free)]
 		for i := range d.loads {
 			l := &d.loads[i]
-			if g.take(l.link, l.bits*1e9/took); o.bounds && g.empty(l.link) {
+			left := free[l.link] - l.bits*1e9/took
+			if left < 0 { // the builtin max takes several times as long
+				left = 0
+			}
+			if free[l.link] = left; left < residual[l.link] && o.bounds {
 				o.full = append(o.full, hostLink{g.hostAt[l.link], g.isUp[l.link]})
 			}
 		}
@@ -283,21 +288,11 @@ func (o *Ordered) finish(p *controller.Plan) {
 	p.Share = &o.rates
 }
 
-// sortExtra sorts extras by coflow and row. Those of one coflow come together and mostly sorted.
+// sortExtra sorts extras by coflow and row.
 func (o *Ordered) sortExtra() {
 	all := o.rates.Extra
-	o.groups = o.groups[:0]
-	for first := 0; first < len(all); {
-		end, sorted := first+1, true
-		for end < len(all) && all[end].Coflow == all[first].Coflow {
-			sorted = sorted && all[end-1].Row <= all[end].Row
-			end++
-		}
-		if !sorted {
-			slices.SortFunc(all[first:end], func(a, b southbound.Extra) int { return cmp.Compare(a.Row, b.Row) })
-		}
-		o.groups = append(o.groups, all[first:end])
-		first = end
+	if len(o.groups) == 0 {
+		o.groupExtra()
 	}
 	byID := func(a, b []southbound.Extra) int {
 		return cmp.Or(cmp.Compare(a[0].Coflow, b[0].Coflow), cmp.Compare(a[0].Row, b[0].Row))
@@ -311,6 +306,23 @@ func (o *Ordered) sortExtra() {
 		o.spare = append(o.spare, g...)
 	}
 	o.rates.Extra, o.spare = o.spare, all
+}
+
+// groupExtra finds the extras of each coflow, which come together, and mostly sorted.
+func (o *Ordered) groupExtra() {
+	all := o.rates.Extra
+	for first := 0; first < len(all); {
+		end, sorted := first+1, true
+		for end < len(all) && all[end].Coflow == all[first].Coflow {
+			sorted = sorted && all[end-1].Row <= all[end].Row
+			end++
+		}
+		if !sorted {
+			slices.SortFunc(all[first:end], func(a, b southbound.Extra) int { return cmp.Compare(a.Row, b.Row) })
+		}
+		o.groups = append(o.groups, all[first:end])
+		first = end
+	}
 }
 
 // next returns the first source from one on that a mask and the live rows of a run have in common, -1

@@ -5,5 +5,6 @@ package share
 // bottleneck is the time that what is left of a coflow takes over its most loaded link with the fabric
 // to itself; it is found anew at each decision.
 func NewSEBF() *Ordered {
-	return &Ordered{order: newByKey(func(d *demand) float64 { return d.gamma }), lean: true, narrow: true}
+	return &Ordered{order: newByKey(func(d *demand) float64 { return d.gamma }), lean: true,
+		fewest: fewRows}
 }

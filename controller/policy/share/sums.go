@@ -19,6 +19,10 @@ type sums struct {
 	gamma   float64 // nanoseconds that the first of loads take at most, without rows off the pace
 	where   []int32 // by link: its place in loads, and one; 0: none
 	touched []int32 // places in base whose loads have rows off the pace; some twice
+
+	peak    float64 // gamma of the demand that was added up last
+	steady  uint64  // of Left, then
+	carried float64
 }
 
 // manyLinks is from how many links of a fabric on nothing is remembered: each coflow would need a table
@@ -38,11 +42,12 @@ func (o *Ordered) addKnown(v *controller.View, d *demand) {
 		s.restore(g)
 	}
 	if g.plain && g.alike > 0 {
-		d.gamma = s.addPorts(g, d.c)
+		d.gamma = s.addPorts(g, left)
 	} else {
 		d.gamma = o.addOff(v, d)
 	}
 	d.loads = s.loads[:len(s.loads):len(s.loads)]
+	s.peak, s.steady, s.carried = d.gamma, left.Steady, left.Carried
 	if !o.lean {
 		d.weigh(g)
 	}
@@ -162,20 +167,27 @@ func (s *sums) restore(g *topologyContext) {
 // addPorts puts rows off the pace on top where only links of hosts bind, which are alike, and returns
 // how long the most loaded one takes. A link that gets more has more than before, so the most that any
 // was seen to have is the most.
-func (s *sums) addPorts(g *topologyContext, c *controller.CoflowView) float64 {
-	left, most := &c.Remaining, 0.0
-	for _, r := range left.Off {
-		if c.Ended[r] {
-			continue
-		}
-		bits := left.Base[r] * left.F * g.bits
-		if sum := s.add(g.up[c.Src[r]], bits); sum > most {
-			most = sum
-		}
-		if sum := s.add(g.down[c.Dst[r]], bits); sum > most {
-			most = sum
+func (s *sums) addPorts(g *topologyContext, left *southbound.Remaining) float64 {
+	most, loads, where, touched, base := 0.0, s.loads, s.where, s.touched, int32(len(s.base))
+	for i := range left.Off {
+		r := &left.Off[i]
+		bits := r.Base * left.F * g.bits
+		for _, l := range [...]pathmap.LinkID{g.up[r.Src], g.down[r.Dst]} {
+			at := where[l] - 1
+			if at < 0 {
+				at = int32(len(loads))
+				loads = append(loads, load{link: l})
+				where[l] = at + 1
+			} else if at < base {
+				touched = append(touched, at)
+			}
+			u := &loads[at]
+			if u.bits += bits; u.bits > most {
+				most = u.bits
+			}
 		}
 	}
+	s.loads, s.touched = loads, touched
 	return max(s.gamma, most/g.alike*1e9)
 }
 
@@ -183,11 +195,8 @@ func (s *sums) addPorts(g *topologyContext, c *controller.CoflowView) float64 {
 func (o *Ordered) addOff(v *controller.View, d *demand) float64 {
 	g, s, left, tags := &o.topologyContext, &d.b.sums, &d.c.Remaining, o.topologyContext.tags(d.c)
 	for _, r := range left.Off {
-		if d.c.Ended[r] {
-			continue
-		}
-		bits := left.Row(r) * g.bits
-		for _, l := range g.links(v, d.c.Src[r], d.c.Dst[r], tags[r]) {
+		bits := r.Base * left.F * g.bits
+		for _, l := range g.links(v, r.Src, r.Dst, tags[r.Row]) {
 			s.add(l, bits)
 		}
 	}

@@ -14,26 +14,28 @@ import (
 
 // tell provides what is left of a view's coflows as a fabric does that has added it up: a factor, sums
 // by link for the rows on the pace, and some rows off it. The version stays if only the factor and the
-// rows off the pace have changed. Sometimes it knows bounds of the most loaded link, wide or narrow.
-func tell(r *rand.Rand, v *controller.View) {
+// rows off the pace have changed. Sometimes it knows how far links have fallen since before, or that they may have
+// fallen further.
+func tell(r *rand.Rand, v *controller.View, told map[southbound.CoflowID][]float64, steady *uint64) {
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
-		off := c.Remaining.Off[:0:0]
+		rows, before := c.Remaining.Off[:0:0], told[c.ID]
 		keep := c.Remaining.Version != 0 && r.IntN(3) > 0 &&
-			!slices.ContainsFunc(c.Remaining.Off, func(row int32) bool {
-				return c.Ended[row]
+			!slices.ContainsFunc(c.Remaining.Off, func(r southbound.OffLoad) bool {
+				return c.Ended[r.Row]
 			})
 		for row := range c.Src {
 			if c.Ended[row] {
 				continue
 			}
-			was := slices.Contains(c.Remaining.Off, int32(row))
+			was := off(c, row)
 			if keep && was || !keep && r.IntN(5) == 0 {
-				off = append(off, int32(row))
 				c.Remaining.Base[row] *= 0.5 + r.Float64()/2
+				rows = append(rows, southbound.OffLoad{Row: int32(row), Src: c.Src[row], Dst: c.Dst[row],
+					Base: c.Remaining.Base[row]})
 			}
 		}
-		c.Remaining.Off = off
+		c.Remaining.Off = rows
 		if r.IntN(2) == 0 {
 			c.Remaining.F *= 0.9
 		}
@@ -41,24 +43,39 @@ func tell(r *rand.Rand, v *controller.View) {
 			c.Remaining.Version++
 		}
 		c.Remaining.Load = loadOf(v, c)
-		c.Remaining.Least, c.Remaining.Most = 0, 0
-		if far := []float64{-1, 0, 0.01, 0.5}[r.IntN(4)]; far >= 0 {
-			peak := peakOf(v, c)
-			c.Remaining.Least, c.Remaining.Most = peak*(1-far*r.Float64()), peak*(1+far*r.Float64())
+		told[c.ID] = byHost(v, c)
+		if fell, grown := change(before, told[c.ID]); grown || r.IntN(6) == 0 {
+			*steady++
+			c.Remaining.Steady = *steady * uint64(r.IntN(4)/3+r.IntN(2))
+		} else {
+			c.Remaining.Carried += fell * []float64{1, 1, 1.01, 2}[r.IntN(4)]
 		}
 	}
 }
 
-// peakOf adds up what is left over that link of a host which has the most.
-func peakOf(v *controller.View, c *controller.CoflowView) float64 {
-	out, in := make([]float64, v.Fabric.Hosts()), make([]float64, v.Fabric.Hosts())
+// off reports whether a row is off its coflow's pace.
+func off(c *controller.CoflowView, row int) bool {
+	return slices.ContainsFunc(c.Remaining.Off, func(r southbound.OffLoad) bool { return r.Row == int32(row) })
+}
+
+// byHost adds up what is left over the links of hosts, into the network and then out of it.
+func byHost(v *controller.View, c *controller.CoflowView) []float64 {
+	sums := make([]float64, 2*v.Fabric.Hosts())
 	for row := range c.Src {
 		if !c.Ended[row] {
-			out[c.Src[row]] += c.Remaining.Row(int32(row))
-			in[c.Dst[row]] += c.Remaining.Row(int32(row))
+			sums[c.Src[row]] += c.Remaining.Row(int32(row))
+			sums[v.Fabric.Hosts()+int(c.Dst[row])] += c.Remaining.Row(int32(row))
 		}
 	}
-	return max(slices.Max(out), slices.Max(in))
+	return sums
+}
+
+// change returns by how much a sum has fallen at most, and whether some sum has grown, or none was known.
+func change(before, now []float64) (fell float64, grown bool) {
+	for l := range before {
+		fell, grown = max(fell, before[l]-now[l]), grown || now[l] > before[l]
+	}
+	return fell, grown || before == nil
 }
 
 // loadOf adds up the rows on the pace.
@@ -66,7 +83,7 @@ func loadOf(v *controller.View, c *controller.CoflowView) []southbound.LinkLoad 
 	load := []southbound.LinkLoad{{Link: 0}} // of rows that have ended
 	t := v.Fabric.Topology
 	for row := range c.Src {
-		if c.Ended[row] || slices.Contains(c.Remaining.Off, int32(row)) {
+		if c.Ended[row] || off(c, row) {
 			continue
 		}
 		up, down := t.Out(v.Fabric.HostNode[c.Src[row]])[0], pathmap.Reverse(t.Out(v.Fabric.HostNode[c.Dst[row]])[0])
@@ -97,7 +114,7 @@ func TestSumsReference(t *testing.T) {
 			if seed < fewOfMany {
 				v = crossbarOf(t, manyHosts)
 			}
-			used, next := orders[name](), southbound.CoflowID(0)
+			used, next, told, steady := orders[name](), southbound.CoflowID(0), map[southbound.CoflowID][]float64{}, uint64(0)
 			for step := range 20 {
 				if seed%2 == 1 && (step == 0 || r.IntN(8) == 0) {
 					v.ReservedBandwidth = reserveBandwidth(r, v)
@@ -113,7 +130,7 @@ func TestSumsReference(t *testing.T) {
 						c.Remaining.Load = nil
 					}
 				}
-				tell(r, v)
+				tell(r, v, told, &steady)
 				var p controller.Plan
 				used.Fill(v, ev, &p)
 				if got, want := fmt.Sprint(p.Share), slowly(orders[name](), v); got != want {
@@ -168,7 +185,14 @@ func slowly(o *Ordered, v *controller.View) string {
 	var p controller.Plan
 	o.start(&w, &p)
 	all := o.demands(&w, nil)
-	o.order.rank(&o.topologyContext, all)
+	if b, ok := o.order.(*bssi); ok {
+		sortByCoflow(all)
+		b.read(&o.topologyContext, all)
+		b.find(all)
+		b.arrange(all)
+	} else {
+		o.order.rank(&o.topologyContext, all)
+	}
 	for i := range all {
 		o.maddSlowly(&w, &all[i])
 	}
