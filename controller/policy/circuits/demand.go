@@ -150,10 +150,10 @@ type gatherer struct {
 	slow [][2]pathmap.BitsPerSecond // by rack: of its hosts, the least of nic
 
 	buckets []bucket
-	at      map[[2]southbound.RackID]int32 // the bucket of a pair of racks
-	sum     []pathmap.Bytes                // by host of a rack
-	order   [2][]int32                     // memory of sorted, as is count
-	count   []int32                        // by rack
+	at      []int32         // by rack: the last bucket of which it is the input
+	sum     []pathmap.Bytes // by host of a rack
+	order   [2][]int32      // memory of sorted, as is count
+	count   []int32         // by rack
 }
 
 // bucket is the host flows of one pair of racks.
@@ -164,7 +164,6 @@ type bucket struct {
 }
 
 func (g *gatherer) fill(r *rows) {
-	clear(g.at)
 	g.buckets = g.buckets[:0]
 	last := int32(-1) // rows of one destination follow each other by source: mostly the pair is the one before
 	for row := range r.src {
@@ -181,10 +180,10 @@ func (g *gatherer) fill(r *rows) {
 	}
 }
 
+// bucket returns that of a pair of racks. Rows are sorted by destination, so that all of one output follow each other.
 func (g *gatherer) bucket(in, out southbound.RackID) int32 {
-	key := [2]southbound.RackID{in, out}
-	if i, ok := g.at[key]; ok {
-		return i
+	if i := int(g.at[in]); i < len(g.buckets) && g.buckets[i].in == in && g.buckets[i].out == out {
+		return int32(i)
 	}
 	i := len(g.buckets)
 	if i < cap(g.buckets) {
@@ -193,7 +192,7 @@ func (g *gatherer) bucket(in, out southbound.RackID) int32 {
 		g.buckets = append(g.buckets, bucket{})
 	}
 	g.buckets[i] = bucket{in: in, out: out, rows: g.buckets[i].rows[:0]}
-	g.at[key] = int32(i)
+	g.at[in] = int32(i)
 	return int32(i)
 }
 
@@ -265,13 +264,20 @@ func (g *gatherer) over(r *rows, b *bucket, total pathmap.Bytes, of func(int) pa
 		if n == 0 || g.slow[racks[side]][side] >= rate {
 			continue // no host of the rack is slower than the circuit
 		}
+		if len(b.rows) == 1 { // as most often where a wide shuffle has one task a rack
+			row := int(b.rows[0])
+			d = max(d, g.v.Wire(of(row)).Over(g.nic[hosts[row]][side]))
+			continue
+		}
 		g.sum = slices.Grow(g.sum[:0], n)[:n]
 		clear(g.sum)
 		for _, row := range b.rows {
 			g.sum[int(hosts[row])-first[side]] += of(int(row))
 		}
 		for k, bytes := range g.sum {
-			d = max(d, g.v.Wire(bytes).Over(g.nic[first[side]+k][side]))
+			if bytes > 0 {
+				d = max(d, g.v.Wire(bytes).Over(g.nic[first[side]+k][side]))
+			}
 		}
 	}
 	return min(d, longest)

@@ -60,8 +60,8 @@ func (m *memory) remember(v *controller.View, ends []port) {
 		m.fabric, m.ends, m.elephants, m.books = v.Fabric, ends, v.ElephantThreshold, coflowindex.Index[*coflowPairs]{}
 	}
 	m.gather.v, m.gather.ends = v, ends
-	if m.gather.at == nil {
-		m.gather.at = map[[2]southbound.RackID]int32{}
+	if len(m.gather.at) != v.Fabric.Racks {
+		m.gather.at = make([]int32, v.Fabric.Racks)
 	}
 	m.gather.nic = nics(v)
 	m.gather.slow = slowest(v.Fabric, m.gather.nic)

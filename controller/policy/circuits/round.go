@@ -58,7 +58,9 @@ func (r *round) playListed() {
 	}
 	for k := s.among.next(0); k >= 0; k = s.among.next(k + 1) {
 		p := &s.todo[k]
-		r.try(int(p.in), int(p.out), r.setup(int(p.in), int(p.out)))
+		if s.ports[2*p.in].until > r.now && s.ports[2*p.out+1].until > r.now { // no pair before has taken either
+			r.try(int(p.in), int(p.out), r.setup(int(p.in), int(p.out)))
+		}
 	}
 	s.among.clear()
 }
