@@ -12,7 +12,7 @@ import (
 // together bounds how many jobs are placed in more orders than one.
 const together = 8
 
-// planned is places for some jobs, in their order, and the sum of all jobs' ends with them.
+// planned is places for some jobs, in their order, and, where there are several, the sum of all jobs' ends with them.
 type planned struct {
 	hosts [][]southbound.HostID
 	sum   float64
@@ -72,7 +72,9 @@ func (c *CrossLayer) planInOrder(v *controller.View, jobs []*controller.Job, ord
 		for _, h := range p.hosts[i] {
 			free[h] -= size // smaller ones of the job leave more, for the next decision
 		}
-		p.sum = f.keep(j, p.hosts[i], blocks)
+		if len(jobs) > 1 {
+			p.sum = f.keep(j, p.hosts[i], blocks)
+		}
 	}
 	p.sum += waits * forever
 	return p

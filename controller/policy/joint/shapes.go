@@ -2,6 +2,7 @@ package joint
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 
 	"lightloom/controller"
@@ -32,10 +33,12 @@ type shapes struct {
 	held  [][]int32           // by stage and rack: tasks that have hosts
 	seen  map[string]bool     // counts that were tried
 	order []int               // memory of prune
-	// memory of neighbours: of the candidate that they differ from
-	longest map[racksOf]longest
-	reads   *reading // nil: no task that is to be placed reads a block
-	best    candidate
+	// memory of neighbours: of the candidate that they differ from, by edge
+	edges []edgeTimes
+	tops  [][]longest
+	near  neighbours
+	reads *reading // nil: no task that is to be placed reads a block
+	best  candidate
 }
 
 // candidate is how many tasks of each stage go into which rack.
@@ -80,7 +83,7 @@ func newShapes(f *forecast, job *controller.Job, fixed []southbound.HostID, free
 	racks, stages := f.v.Fabric.Racks, len(job.Stages)
 	x := &shapes{f: f, job: job, fixed: fixed, free: free, room: make([]int32, racks),
 		need: make([]int32, stages),
-		held: make([][]int32, stages), seen: map[string]bool{}, longest: map[racksOf]longest{}}
+		held: make([][]int32, stages), seen: map[string]bool{}}
 	for h, n := range free {
 		x.room[f.v.HostRack(southbound.HostID(h))] += max(n, 0)
 	}
@@ -244,23 +247,30 @@ type edgeTimes struct {
 	bytes    float64
 	from, to []int32 // by rack
 	n, m     float64 // tasks that send, and that receive; one at least
-	// how long circuits are dark: to as many racks, and from as many
-	receivers, senders float64
+	racksOf
+	delta float64 // how long a circuit is dark, in seconds
 }
 
+// racksOf is how many racks receive on an edge, and how many send.
+type racksOf struct{ receivers, senders int }
+
 func (x *shapes) edge(c [][]int32, k int, racks []int) edgeTimes {
-	e, delta := &x.job.Edges[k], x.f.v.LeastDelta().Seconds()
-	t := edgeTimes{bytes: float64(x.job.Volume(e)), from: x.of(c, e.From), to: x.of(c, e.To)}
-	sent, got, senders, receivers := int32(0), int32(0), 0, 0
+	e := &x.job.Edges[k]
+	t := edgeTimes{bytes: float64(x.job.Volume(e)), from: x.of(c, e.From), to: x.of(c, e.To),
+		delta: x.f.v.LeastDelta().Seconds()}
+	sent, got := int32(0), int32(0)
 	for _, r := range racks {
-		if a, b := t.from[r], t.to[r]; a|b != 0 {
-			sent, got = sent+a, got+b
-			senders, receivers = senders+min(int(a), 1), receivers+min(int(b), 1)
-		}
+		sent, got = sent+t.from[r], got+t.to[r]
+		t.count(r, 1)
 	}
 	t.n, t.m = max(float64(sent), 1), max(float64(got), 1)
-	t.receivers, t.senders = float64(receivers)*delta, float64(senders)*delta
 	return t
+}
+
+// count adds a rack to those that send and receive, or takes it out.
+func (t *edgeTimes) count(r, by int) {
+	t.receivers += by * min(int(t.to[r]), 1)
+	t.senders += by * min(int(t.from[r]), 1)
 }
 
 // time is the longest that the ports of a rack need.
@@ -270,10 +280,10 @@ func (t *edgeTimes) time(x *shapes, r int) (most float64) {
 	}
 	a, b := float64(t.from[r])/t.n, float64(t.to[r])/t.m
 	if up := t.bytes * a * (1 - b); up > 0 {
-		most = max(most, x.port(rackUp, r, up, t.receivers))
+		most = max(most, x.port(rackUp, r, up, float64(t.receivers)*t.delta))
 	}
 	if down := t.bytes * b * (1 - a); down > 0 {
-		most = max(most, x.port(rackDown, r, down, t.senders))
+		most = max(most, x.port(rackDown, r, down, float64(t.senders)*t.delta))
 	}
 	return most
 }
@@ -314,11 +324,9 @@ func (x *shapes) prune(values []float64, most int, of func(i int) [][]int32) (ke
 		order = append(order, i)
 	}
 	x.order = order
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(values[a], values[b]), cmp.Compare(a, b)) })
-	for _, i := range order {
-		if len(kept) == most {
-			break
-		}
+	least := &byValue{order, values}
+	for heap.Init(least); len(kept) < most && least.Len() > 0; {
+		i := heap.Pop(least).(int)
 		c := of(i)
 		if key := keyOf(c); !x.seen[key] {
 			x.seen[key] = true
@@ -326,6 +334,26 @@ func (x *shapes) prune(values []float64, most int, of func(i int) [][]int32) (ke
 		}
 	}
 	return kept
+}
+
+// byValue is a heap of candidates, the first among equals first: few of thousands are taken.
+type byValue struct {
+	order  []int
+	values []float64
+}
+
+func (h *byValue) Len() int { return len(h.order) }
+func (h *byValue) Less(i, k int) bool {
+	a, b := h.order[i], h.order[k]
+	return cmp.Or(cmp.Compare(h.values[a], h.values[b]), cmp.Compare(a, b)) < 0
+}
+func (h *byValue) Swap(i, k int) { h.order[i], h.order[k] = h.order[k], h.order[i] }
+func (h *byValue) Push(any)      {} // none comes
+func (h *byValue) Pop() any {
+	last := len(h.order) - 1
+	i := h.order[last]
+	h.order = h.order[:last]
+	return i
 }
 
 func keyOf(c [][]int32) string {
@@ -514,8 +542,8 @@ func (x *shapes) targets(taken []int32) []int {
 type neighbours struct {
 	of     [][]int32
 	values []float64
-	racks  [][2]int // by neighbour
-	counts []int32  // by neighbour and stage: tasks in the first of its racks, and in the second
+	racks  [][2]int32 // by neighbour
+	counts []int32    // by neighbour and stage: tasks in the first of its racks, and in the second
 }
 
 // count is a neighbour in full.
@@ -530,7 +558,8 @@ func (n *neighbours) count(i int) [][]int32 {
 }
 
 func (x *shapes) neighbours(c [][]int32) *neighbours {
-	all := &neighbours{of: c}
+	all := &x.near
+	all.of, all.values, all.racks, all.counts = c, all.values[:0], all.racks[:0], all.counts[:0]
 	taken, racks, n := make([]int32, len(x.room)), []int(nil), make([][]int32, len(c))
 	for s := range c {
 		n[s] = slices.Clone(c[s])
@@ -546,7 +575,14 @@ func (x *shapes) neighbours(c [][]int32) *neighbours {
 		}
 	}
 	targets := x.targets(taken)
-	clear(x.longest)
+	x.edges, x.tops = x.edges[:0], make([][]longest, len(x.job.Edges))
+	for k := range x.job.Edges {
+		var e edgeTimes
+		if x.job.Edges[k].Kind != controller.Fixed {
+			e = x.edge(c, k, racks)
+		}
+		x.edges = append(x.edges, e)
+	}
 	for a := range x.room {
 		if taken[a] == 0 {
 			continue
@@ -555,14 +591,10 @@ func (x *shapes) neighbours(c [][]int32) *neighbours {
 			if a == b {
 				continue
 			}
-			among := racks
-			if !slices.Contains(racks, b) {
-				among = append(racks[:len(racks):len(racks)], b)
-			}
-			x.between(c, a, b, taken[a], x.room[b]-taken[b], func(change func(n [][]int32)) {
-				change(n)
-				all.values = append(all.values, x.changed(n, c, a, b, among, racks))
-				all.racks = append(all.racks, [2]int{a, b})
+			x.between(c, a, b, taken[a], x.room[b]-taken[b], func(g change) {
+				g.apply(n, a, b)
+				all.values = append(all.values, x.changed(n, a, b, racks))
+				all.racks = append(all.racks, [2]int32{int32(a), int32(b)})
 				for s := range n {
 					all.counts = append(all.counts, n[s][a], n[s][b])
 					n[s][a], n[s][b] = c[s][a], c[s][b]
@@ -573,40 +605,32 @@ func (x *shapes) neighbours(c [][]int32) *neighbours {
 	return all
 }
 
-// longest are the racks that need longest, and how long: three, as changes concern two.
-type longest [3]struct {
-	rack int
-	time float64
+// longest are the racks that need longest if so many send and receive, and how long: three, as changes concern two.
+type longest struct {
+	racksOf
+	top [3]struct {
+		rack int
+		time float64
+	}
 }
 
-// racksOf are the senders and receivers of an edge, by how long circuits are dark.
-type racksOf struct {
-	edge               int
-	receivers, senders float64
-}
-
-// changed is value for a candidate that differs from another one in two racks. What other racks need is kept in
-// memory as long as they send to as many racks, and receive from as many.
-func (x *shapes) changed(n, c [][]int32, a, b int, among, racks []int) float64 {
+// changed is value for a candidate that differs in two racks from the one of which racks have tasks. What other racks
+// need is kept in memory as long as they send to as many racks, and receive from as many.
+func (x *shapes) changed(n [][]int32, a, b int, racks []int) float64 {
 	sum, delta := 0.0, x.f.v.LeastDelta().Seconds()
 	for k := range x.job.Edges {
 		if x.job.Edges[k].Kind == controller.Fixed {
 			continue
 		}
-		e := x.edge(n, k, among)
-		key := racksOf{k, e.receivers, e.senders}
-		top, ok := x.longest[key]
-		if !ok {
-			was := e
-			was.from, was.to = x.of(c, x.job.Edges[k].From), x.of(c, x.job.Edges[k].To)
-			for _, r := range racks {
-				top.add(r, was.time(x, r))
-			}
-			x.longest[key] = top
-		}
+		e := x.edges[k]
+		e.count(a, -1)
+		e.count(b, -1)
+		e.from, e.to = x.of(n, x.job.Edges[k].From), x.of(n, x.job.Edges[k].To)
+		e.count(a, 1)
+		e.count(b, 1)
 		most := max(e.time(x, a), e.time(x, b))
-		for i := range top {
-			if r := &top[i]; r.rack != a && r.rack != b {
+		for _, r := range x.longest(k, e.racksOf, racks).top {
+			if r.rack != a && r.rack != b {
 				most = max(most, r.time)
 				break
 			}
@@ -616,37 +640,71 @@ func (x *shapes) changed(n, c [][]int32, a, b int, among, racks []int) float64 {
 	return sum + x.readValue(n, delta)
 }
 
+// longest returns the racks that need longest on an edge of the candidate that neighbours differ from.
+func (x *shapes) longest(edge int, of racksOf, racks []int) *longest {
+	all := x.tops[edge]
+	for i := range all {
+		if all[i].racksOf == of {
+			return &all[i]
+		}
+	}
+	l, e := longest{racksOf: of}, x.edges[edge]
+	e.racksOf = of
+	for _, r := range racks {
+		l.add(r, e.time(x, r))
+	}
+	x.tops[edge] = append(all, l)
+	return &x.tops[edge][len(all)]
+}
+
 func (l *longest) add(rack int, time float64) {
-	for i := range l {
-		if time > l[i].time {
-			copy(l[i+1:], l[i:])
-			l[i].rack, l[i].time = rack, time
+	for i := range l.top {
+		if time > l.top[i].time {
+			copy(l.top[i+1:], l.top[i:])
+			l.top[i].rack, l.top[i].time = rack, time
 			return
 		}
 	}
 }
 
+// change is a group of tasks that goes from one rack to another.
+type change struct {
+	stage int   // below zero: all tasks of the rack
+	swap  int   // the stage of which as many come back; below zero: none do
+	tasks int32 // of the stage
+}
+
+func (g change) apply(n [][]int32, a, b int) {
+	if g.stage < 0 {
+		for s := range n {
+			n[s][a], n[s][b] = 0, n[s][b]+n[s][a]
+		}
+		return
+	}
+	n[g.stage][a] -= g.tasks
+	n[g.stage][b] += g.tasks
+	if g.swap >= 0 {
+		n[g.swap][b] -= g.tasks
+		n[g.swap][a] += g.tasks
+	}
+}
+
 // between lists the changes by which groups of tasks go from one rack to another that has so many slots to spare.
-func (x *shapes) between(c [][]int32, a, b int, taken, spare int32, add func(change func(n [][]int32))) {
+func (x *shapes) between(c [][]int32, a, b int, taken, spare int32, add func(change)) {
 	if spare >= taken { // the whole rack
-		add(func(n [][]int32) {
-			for s := range n {
-				n[s][b] += n[s][a]
-				n[s][a] = 0
-			}
-		})
+		add(change{stage: -1})
 	}
 	for s := range c {
 		for _, q := range [3]int32{c[s][a], c[s][a] / 2, 1} {
 			if q > 0 && q <= min(spare, c[s][a]) {
-				add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q })
+				add(change{s, -1, q})
 			}
 		}
 		for o := range c { // for as many of another stage
 			if q := min(c[s][a], c[o][b]); o != s && q > 0 {
-				add(func(n [][]int32) { n[s][a] -= q; n[s][b] += q; n[o][b] -= q; n[o][a] += q })
+				add(change{s, o, q})
 				if q > 1 {
-					add(func(n [][]int32) { n[s][a]--; n[s][b]++; n[o][b]--; n[o][a]++ })
+					add(change{s, o, 1})
 				}
 			}
 		}
