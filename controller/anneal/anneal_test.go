@@ -295,3 +295,16 @@ func TestExplain(t *testing.T) {
 		t.Errorf("%+v", w)
 	}
 }
+
+// TestLayFirst: work that laying uses up leaves none for the search, unless laying does not count.
+func TestLayFirst(t *testing.T) {
+	f, m := fabric(t, "leafspine:racks=4,hosts=2,spines=3,eps=100Mbps,nic=500Mbps")
+	rows := []HostFlow{{Src: 0, Dst: 2}, {Src: 1, Dst: 3}, {Src: 0, Dst: 4}, {Src: 1, Dst: 5}}
+	for _, first := range []bool{false, true} {
+		s := NewNetworkState(NewTopologyContext(f, m, nil, nil), Options{Work: 5, LayFirst: first})
+		_, count := s.Route([]Coflow{{Rows: rows}}, rand.New(rand.NewPCG(1, 0)))
+		if searched := count.Evaluated > 0; searched != first {
+			t.Errorf("laying first %v: %d moves evaluated", first, count.Evaluated)
+		}
+	}
+}

@@ -38,6 +38,8 @@ type Options struct {
 	// flows visited before a decision ends where it is; default 20 million, about 0.1 s, and Restarts times that in
 	// mode paper, whose lower level does so many times as much; a restart of mode paper can do as much again (0210)
 	Work int64
+	// Route lays every flow before Work begins to count: where Work is little, laying alone could use it up.
+	LayFirst bool
 }
 
 const usualWork = 20e6
@@ -169,6 +171,9 @@ func (s *NetworkState) Route(coflows []Coflow, rng *rand.Rand) ([][]int, Count) 
 	s.begin(1)
 	r := s.take(coflows)
 	r.lay(rng)
+	if s.opt.LayFirst {
+		s.begin(1)
+	}
 	if s.opt.Blind {
 		s.keepReasons(r, coflows)
 		return r.answer(coflows), Count{}

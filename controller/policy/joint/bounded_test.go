@@ -175,8 +175,8 @@ func TestRoutingIsLimited(t *testing.T) {
 		optical   bool
 		opt, want anneal.Options
 	}{
-		{true, anneal.Options{}, anneal.Options{Work: besideCircuits}},
-		{true, anneal.Options{Work: 7}, anneal.Options{Work: 7}},
+		{true, anneal.Options{}, anneal.Options{Restarts: 1, Work: 1_000_000, LayFirst: true}},
+		{true, anneal.Options{Restarts: 3, Work: 7}, anneal.Options{Restarts: 3, Work: 7, LayFirst: true}},
 		{false, anneal.Options{}, anneal.Options{}},
 	} {
 		place, _, router := NewJoint(test.opt)

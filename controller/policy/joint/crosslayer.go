@@ -55,14 +55,20 @@ type Placer struct{ *CrossLayer }
 // Wants implements the part's list of events.
 func (*Placer) Wants() controller.KindSet { return place.Wants() | place.IncrementalWants() }
 
-// besideCircuits is how much work routing may take on fabrics with an OCS: a fifth of the usual.
-const besideCircuits = 4_000_000
+// BesideCircuits returns the options of routing on fabrics with an OCS: it anneals once and may take a twentieth of the
+// usual work, beside laying flows on their widest paths. From random paths as many steps hardly ever reach as much.
+func BesideCircuits(o anneal.Options) anneal.Options {
+	o.Restarts, o.Work, o.LayFirst = cmp.Or(o.Restarts, 1), cmp.Or(o.Work, 1_000_000), true
+	return o
+}
 
 func (c *CrossLayer) limitRouting(v *controller.View) {
-	c.router.Options.Work = c.opt.Work
+	o := c.opt
 	if v.Fabric.HasOCS() {
-		c.router.Options.Work = cmp.Or(c.opt.Work, besideCircuits)
+		o = BesideCircuits(o)
 	}
+	r := &c.router.Options
+	r.Restarts, r.Work, r.LayFirst = o.Restarts, o.Work, o.LayFirst
 }
 
 // Fill places jobs.

@@ -34,13 +34,10 @@ func (p *plan) clone() *plan {
 // policy follows a plan, with joint's routes and the share of all that it is compared with.
 func (p *plan) policy() controller.Policy {
 	_, _, r := joint.NewJoint(anneal.Options{})
-	r.Options.Work = routingWork
+	r.Options = joint.BesideCircuits(r.Options)
 	c := circuits.Sunflow{Weight: func(c southbound.CoflowID) float64 { return p.weight[c] }}
 	return policy.Compose(placer{p}, lighter{c.Remembering(), p.least}, r, new(share.TCP))
 }
-
-// routingWork is joint's where there are circuits.
-const routingWork = 4_000_000
 
 // lighter is Sunflow with a threshold of its own.
 type lighter struct {
