@@ -56,10 +56,12 @@ func (r *round) playListed() {
 	} else {
 		r.continueAll()
 	}
-	for k := s.among.next(0); k >= 0; k = s.among.next(k + 1) {
-		p := &s.todo[k]
-		if s.ports[2*p.in].until > r.now && s.ports[2*p.out+1].until > r.now { // no pair before has taken either
-			r.try(int(p.in), int(p.out), r.setup(int(p.in), int(p.out)))
+	for w, word := range s.among.words[s.among.first:s.among.to] {
+		for first := 64 * (s.among.first + w); word != 0; word &= word - 1 {
+			p := &s.todo[first+bits.TrailingZeros64(word)]
+			if s.ports[2*p.in].until > r.now && s.ports[2*p.out+1].until > r.now { // no pair before has taken either
+				r.try(int(p.in), int(p.out), r.setup(int(p.in), int(p.out)))
+			}
 		}
 	}
 	s.among.clear()
