@@ -64,19 +64,33 @@ func TestFollowedLikeFromTheGround(t *testing.T) {
 			s.links[l].cap = 1 + r.Int64N(room)
 			s.clear(int32(l))
 		}
-		most := int32([]int{3, 1000, 1 << 20}[r.IntN(3)])
+		most := []int32{3, 1000, 1 << 20, 1<<31 - 3}[r.IntN(4)]
 		for step := range 30 {
 			for range 1 + r.IntN(6) {
 				var on []pathmap.LinkID
 				for _, l := range r.Perm(len(capacity))[:1+r.IntN(min(8, len(capacity)))] {
 					on = append(on, pathmap.LinkID(l))
 				}
-				s.Set(r.Int32N(30), on, max(r.Int32N(most+2)-1, 0))
+				s.Set(r.Int32N(30), on, max(r.Int32N(most+2)-1, 0)>>(r.IntN(2)*r.IntN(31)))
 			}
 			s.Solve(func(_, _, _ int32) {})
 			if err := s.books(); err != nil {
 				t.Fatalf("seed %d step %d: %v", seed, step, err)
 			}
+		}
+	}
+}
+
+// TestGrowBeyondSums: a class that grows so much that a sum of what it has goes around leaves no link that is still to
+// be fitted anew.
+func TestGrowBeyondSums(t *testing.T) {
+	s := newLevels([]float64{1 << 59, 1 << 60})
+	s.seats = 1 << 40
+	for _, flows := range []int32{1, 1<<31 - 1} {
+		s.Set(0, []pathmap.LinkID{0, 1}, flows)
+		s.Solve(func(_, _, _ int32) {})
+		if err := s.books(); err != nil {
+			t.Fatal(err)
 		}
 	}
 }

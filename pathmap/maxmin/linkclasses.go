@@ -159,7 +159,10 @@ func (s *Levels) resize(i, flows int32) {
 			s.meet(neck, rate)
 			continue
 		}
-		x.refit = x.refit || more > 0 && rate > x.cap/more
+		if more > 0 && rate > x.cap/more { // the sum may go around
+			x.refit = true
+			s.meet(p.link, rate)
+		}
 		s.hear(p.link, rate*more, rate, rate)
 	}
 }
