@@ -87,8 +87,9 @@ func (p *ports) refresh(v *controller.View, ev []controller.Event, levels bool) 
 			}
 		}
 	}
-	if p.showing = sh; sh != nil {
-		p.number = sh.Number
+	p.showing = nil // after a look at a copy, the view has to be looked at anew
+	if sh != nil && sh.Of == v {
+		p.showing, p.number = sh, sh.Number
 	}
 }
 

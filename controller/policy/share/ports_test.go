@@ -156,6 +156,29 @@ func TestPortsAgain(t *testing.T) {
 	}
 }
 
+// TestPortsCopy: what an altered copy of a view has is not taken for what the view has.
+func TestPortsCopy(t *testing.T) {
+	v := crossbar(t)
+	for id := range southbound.CoflowID(2) {
+		c := coflowOf(0, []flow{{0, southbound.HostID(id) + 1, 1}})
+		c.ID, c.Started = id, true
+		v.Coflows = append(v.Coflows, c)
+	}
+	v.Showing = &controller.Showing{Of: v, Number: 1, Full: true}
+	used := new(MaxMin)
+	altered := *v
+	altered.Coflows = v.Coflows[:1]
+	used.Fill(&altered, nil, new(controller.Plan))
+	v.Showing.Number, v.Showing.Full = 2, false
+	var p controller.Plan
+	used.Fill(v, nil, &p)
+	for i := range v.Coflows {
+		if got := atPorts(p.Share, &v.Coflows[i], 0); got != pathmap.Gbps/2 {
+			t.Errorf("coflow %d gets %v of a port that it shares, want %v", i, got, pathmap.Gbps/2)
+		}
+	}
+}
+
 func likeSolver(v *controller.View, rates *southbound.Rates) error {
 	hosts := southbound.HostID(v.Fabric.Hosts())
 	capacity := make([]float64, 2*hosts)
