@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"lightloom/pathmap"
@@ -20,15 +21,19 @@ func TestStanding(t *testing.T) {
 	first := &southbound.Rates{Pace: []southbound.Pace{{Coflow: 1, Until: 5}},
 		Priority: []southbound.Priority{{Coflow: 2}}, Spread: []southbound.Spread{{Coflow: 3,
 			From: []southbound.HostRate{{Host: 1, Rate: 7}}, To: []southbound.HostRate{{Host: 2, Rate: 8}}}},
+		Even: southbound.EvenSpread{Coflows: []southbound.CoflowID{5}, From: []pathmap.BitsPerSecond{0, 3},
+			To: []pathmap.BitsPerSecond{4}},
 		Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: 4, Row: 1}, Rate: 9}},
 		Pairs: []southbound.PairRate{pair(1, 0, 2, 10), pair(0, 1, 3, 20), pair(0, 1, 2, 30), pair(0, 0, 1, 40)}}
 	s.set(first)
 	got := s.all()
 	want := *first
+	want.Spread, want.Even = append(slices.Clip(first.Spread), southbound.Spread{Coflow: 5,
+		From: []southbound.HostRate{{Host: 1, Rate: 3}}, To: []southbound.HostRate{{Rate: 4}}}), southbound.EvenSpread{}
 	want.Pairs = []southbound.PairRate{pair(0, 0, 1, 40), pair(0, 1, 2, 30), pair(0, 1, 3, 20),
 		pair(1, 0, 2, 10)}
 	if !reflect.DeepEqual(got, &want) {
-		t.Errorf("%+v, want %+v", got, want)
+		t.Fatalf("%+v, want %+v", got, want)
 	}
 	first.Pace[0].Until, first.Spread[0].From[0].Rate, first.Spread[0].To[0].Rate, first.Extra[0].Rate = 0, 0, 0, 0
 	if got := s.all(); got.Pace[0].Until != 5 || got.Spread[0].From[0].Rate != 7 ||

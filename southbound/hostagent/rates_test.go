@@ -52,6 +52,9 @@ func TestGrant(t *testing.T) {
 			Until: 50 * ms}}}}, 0, 1e8, 1e8},
 		{"spread: the slower end", []*southbound.Rates{spreading(5, 3)}, 0, 0, 3 * mbps},
 		{"spread: a host that is not named", []*southbound.Rates{spreading(5, 0)}, 0, 0, 0},
+		{"even spread: the slower end", []*southbound.Rates{evenly(5, 3)}, 0, 0, 3 * mbps},
+		{"even spread: a host without a rate", []*southbound.Rates{evenly(5, 0)}, 0, 0, 0},
+		{"even spread and extra", []*southbound.Rates{topped(evenly(5, 3), 4)}, 0, 0, 7 * mbps},
 		{"spread and extra", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 0, 7 * mbps},
 		{"spread and extra above the line", []*southbound.Rates{topped(spreading(5, 3), 4)}, 0, 9, 9},
 		{"extra of another row", []*southbound.Rates{{Spread: spreading(5, 3).Spread,
@@ -147,6 +150,12 @@ func spreading(from, to pathmap.BitsPerSecond) *southbound.Rates {
 		s.To = []southbound.HostRate{{Host: 1, Rate: to * pathmap.Mbps}}
 	}
 	return &southbound.Rates{Spread: []southbound.Spread{s}}
+}
+
+// evenly is an even spread of coflow 9 from host 0 to host 1, in Mb/s.
+func evenly(from, to pathmap.BitsPerSecond) *southbound.Rates {
+	return &southbound.Rates{Even: southbound.EvenSpread{Coflows: []southbound.CoflowID{9},
+		From: []pathmap.BitsPerSecond{from * pathmap.Mbps}, To: []pathmap.BitsPerSecond{0, to * pathmap.Mbps}}}
 }
 
 // topped adds an extra of row 0 of coflow 9, in Mb/s.

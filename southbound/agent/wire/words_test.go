@@ -63,6 +63,26 @@ func TestRatesRoundTrip(t *testing.T) {
 	}
 }
 
+// TestEvenRates: hosts are told what coflows that all have the same rates get, as those of a spread of each, and both
+// are checked alike.
+func TestEvenRates(t *testing.T) {
+	r := southbound.Rates{Spread: []southbound.Spread{{Coflow: 3, To: []southbound.HostRate{{Host: 1, Rate: 4}}}},
+		Even: southbound.EvenSpread{Coflows: []southbound.CoflowID{1, 5}, From: []pathmap.BitsPerSecond{0, 7},
+			To: []pathmap.BitsPerSecond{8, 0, 9}},
+		Extra: []southbound.Extra{{HostFlowKey: southbound.HostFlowKey{Coflow: 5}, Rate: 6}}}
+	each := southbound.Spread{From: []southbound.HostRate{{Host: 1, Rate: 7}},
+		To: []southbound.HostRate{{Host: 0, Rate: 8}, {Host: 2, Rate: 9}}}
+	want := southbound.Rates{Spread: []southbound.Spread{r.Spread[0], each, each}, Extra: r.Extra}
+	want.Spread[1].Coflow, want.Spread[2].Coflow = 1, 5
+	reqs, err := SetRates(&r)
+	if err != nil || len(reqs) != 1 {
+		t.Fatalf("%d requests, %v", len(reqs), err)
+	}
+	if got, _, err := Rates(reqs[0]); err != nil || !reflect.DeepEqual(got, &want) {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+}
+
 // fan adds spreads and extras of coflows that occur nowhere else in r.
 func fan(rng *rand.Rand, r *southbound.Rates) {
 	for c := range southbound.CoflowID(rng.IntN(20)) {
@@ -229,6 +249,10 @@ func TestBadRates(t *testing.T) {
 		{"a pace and a spread", southbound.Rates{Pace: []southbound.Pace{{Coflow: 1}},
 			Spread: []southbound.Spread{{Coflow: 1}}}},
 		{"two spreads", southbound.Rates{Spread: []southbound.Spread{{Coflow: 1}, {Coflow: 1}}}},
+		{"fair and an even spread", southbound.Rates{Fair: true,
+			Even: southbound.EvenSpread{Coflows: []southbound.CoflowID{1}}}},
+		{"a spread and an even one", southbound.Rates{Spread: []southbound.Spread{{Coflow: 1}},
+			Even: southbound.EvenSpread{Coflows: []southbound.CoflowID{1}}}},
 		{"a host twice", southbound.Rates{Spread: []southbound.Spread{{From: []southbound.HostRate{{Host: 1}, {Host: 1}}}}}},
 		{"a rate below zero", southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 1,
 			Rate: -1}}}}}},
