@@ -59,6 +59,9 @@ func TestBadInput(t *testing.T) {
 	pairOf := func(src, dst southbound.HostID, tag southbound.Tag, rate pathmap.BitsPerSecond) *southbound.Rates {
 		return &southbound.Rates{Pairs: []southbound.PairRate{{Src: src, Dst: dst, Tag: tag, Rate: rate}}}
 	}
+	even := func(all ...southbound.CoflowID) southbound.EvenSpread {
+		return southbound.EvenSpread{Coflows: all, From: []pathmap.BitsPerSecond{1}}
+	}
 	cases := []struct {
 		name string
 		do   func(h southbound.Hosts) error
@@ -121,6 +124,21 @@ func TestBadInput(t *testing.T) {
 		{"spread over no host", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Spread: []southbound.Spread{{To: []southbound.HostRate{{Host: 8}}}}})
 		}, "set rates: spread: coflow 0: host 8: hosts are 0 to 7"},
+		{"even spread of nothing", func(h southbound.Hosts) error { return h.SetRates(&southbound.Rates{Even: even(0, 5)}) },
+			"set rates: even spread: coflow 5: not started here"},
+		{"even spread, unsorted", func(h southbound.Hosts) error { return h.SetRates(&southbound.Rates{Even: even(0, -1)}) },
+			"set rates: even spread: coflow -1 after 0: coflows ascend, each once"},
+		{"even spread twice", func(h southbound.Hosts) error { return h.SetRates(&southbound.Rates{Even: even(0, 0)}) },
+			"set rates: even spread: coflow 0 after 0: coflows ascend, each once"},
+		{"even spread and paced", func(h southbound.Hosts) error {
+			return h.SetRates(&southbound.Rates{Pace: []southbound.Pace{{}}, Even: even(0)})
+		}, "set rates: even spread: coflow 0 is named twice"},
+		{"even spread and another", func(h southbound.Hosts) error {
+			return h.SetRates(&southbound.Rates{Spread: []southbound.Spread{{}}, Even: even(0)})
+		}, "set rates: even spread: coflow 0 is named twice"},
+		{"even spread over no host", func(h southbound.Hosts) error {
+			return h.SetRates(&southbound.Rates{Even: southbound.EvenSpread{To: make([]pathmap.BitsPerSecond, 9)}})
+		}, "set rates: even spread: 9 rates, from 0 on: rates are 0 or more, of 8 hosts"},
 		{"extra alone", func(h southbound.Hosts) error {
 			return h.SetRates(&southbound.Rates{Extra: []southbound.Extra{{Rate: 1}}})
 		}, "set rates: extra: coflow 0 has neither a pace nor a spread"},

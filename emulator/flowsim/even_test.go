@@ -186,3 +186,26 @@ func TestSameExtrasAgain(t *testing.T) {
 		t.Errorf("%v, %v", ends(ev), err)
 	}
 }
+
+// TestBadEvenAgain: an even spread is checked as well where its first coflows are those of the last one, which stays in
+// force where it is refused.
+func TestBadEvenAgain(t *testing.T) {
+	s := simulate(t, fabric(t, topo.Spec{Kind: topo.Crossbar, Racks: 2}), Options{NoHeaders: true})
+	wire(t, s)
+	start(t, s, 0, row{0, 1, mb, 0})
+	start(t, s, 1, row{1, 0, mb, 0})
+	told := func(coflows ...southbound.CoflowID) *southbound.Rates {
+		each := []pathmap.BitsPerSecond{50 * pathmap.Mbps, 50 * pathmap.Mbps}
+		return &southbound.Rates{Even: southbound.EvenSpread{Coflows: coflows, From: each, To: each}}
+	}
+	rates(t, s, *told(0, 1))
+	for _, bad := range [][]southbound.CoflowID{{0, 1, 1}, {0, 0}, {0, 1, 0}, {0, 5}} {
+		if err := s.Host().SetRates(told(bad...)); err == nil {
+			t.Errorf("an even spread of coflows %v was taken", bad)
+		}
+	}
+	// 1 MB at 50 Mb/s takes 160 ms.
+	if got := ends(advance(t, s, time.Second)); got[key(0, 0)] != 160*ms || got[key(1, 0)] != 160*ms {
+		t.Errorf("%v", got)
+	}
+}
