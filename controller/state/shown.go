@@ -51,12 +51,14 @@ func (s *State) showCoflows(v *controller.View) (changed []southbound.CoflowID) 
 		x.showing = new(controller.Showing)
 	}
 	sh := x.showing
-	full := x.all || len(s.evicted) > 0 || v.Showing != sh || sh.Of != v
+	full := x.all || v.Showing != sh || sh.Of != v
 	slices.Sort(x.changed)
 	sh.Changed, x.changed = slices.Compact(x.changed), sh.Changed[:0]
 	sh.Of, sh.Full, v.Showing = v, full, sh
 	sh.Number++
-	x.all = len(s.evicted) > 0 // which coflows are shown then depends on others
+	// While a job lacks hosts, showAll leaves out coflows of other jobs as well, so that the next view is filled anew,
+	// too. For the first one the loss of the host, or a snapshot, has set this.
+	x.all = len(s.evicted) > 0
 	if full {
 		s.showAll(v)
 		sh.Unrouted = 0
