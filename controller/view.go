@@ -63,7 +63,7 @@ type News struct {
 	Showing *Showing `json:"-"` // of coflows; nil: nobody knows
 }
 
-// Showing says what has changed since a view was shown before. It is of the maker of views, who counts.
+// Showing says what has changed since a view was shown before. The state writes it; policies only read it.
 type Showing struct {
 	Of       *View                 // that view: a copy can have been altered
 	Number   uint64                // of the times that it was brought up to date
