@@ -79,7 +79,11 @@ func BenchmarkNewTable(b *testing.B) {
 		})
 		cfg := r.config(b)
 		cfg.Profile = r.profile(racks)
+		cfg.Election = func() gnmi.Election { return gnmi.Election{Low: 1} }
 		s := r.dial(b, cfg)
+		if err := s.Claim(b.Context()); err != nil {
+			b.Fatal(err)
+		}
 		if _, err := s.Read(b.Context()); err != nil {
 			b.Fatal(err)
 		}

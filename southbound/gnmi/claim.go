@@ -23,7 +23,9 @@ var (
 // else. Devices may pass over extensions that they do not know, so a second one with a smaller id
 // follows, which a device that arbitrates refuses. It needs nothing of the device's configuration.
 func (s *Session) Claim(ctx context.Context) error {
-	if err := s.inTurn(ctx, s.claim); err != nil {
+	err := s.inTurn(ctx, s.claim)
+	s.rules.claimed(err)
+	if err != nil {
 		return fmt.Errorf("claim device %q: %w", s.cfg.Name, err)
 	}
 	return nil

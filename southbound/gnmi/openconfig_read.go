@@ -44,12 +44,6 @@ func (p OpenConfig) Seen(state []schema.Leaf) (southbound.Seen, error) {
 	return seen, nil
 }
 
-// noRules reports whether there is nothing in the forwarding policy's rules, neither configuration nor state.
-func (OpenConfig) noRules(leaves []schema.Leaf) bool {
-	rules := policyPath().With("rules")
-	return !slices.ContainsFunc(leaves, func(l schema.Leaf) bool { return rules.Match(l.Path) })
-}
-
 // operStatus reads the leaf of a port's status; false for any other leaf, and for interfaces that are
 // no port of ours.
 func operStatus(l schema.Leaf) (port southbound.Port, up, ok bool) {

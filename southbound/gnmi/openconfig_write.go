@@ -118,7 +118,7 @@ func (w *ruleWriter) appendRules(policy *gpb.Update, rules []southbound.Rule) {
 	if len(rules) == 0 || len(v) == 0 {
 		return
 	}
-	b := slices.Grow(v[:len(v)-1], 208*len(rules)) // 193 bytes each
+	b := slices.Grow(v[:len(v)-1], 208*len(rules)) // with a tag 185 to 197 bytes each, with a source 31 more
 	b = append(b, `,"rules":{"rule":[`...)
 	for i, r := range rules {
 		if i > 0 {
@@ -161,7 +161,8 @@ func (p OpenConfig) sequence(m southbound.Match) string {
 // device has none of them. It is an update, so that other rules stay. Its rules are deleted before it in the same
 // transaction, so that nothing stays that another client has put into one. A path to delete need not exist (gNMI
 // specification, 3.4.6). Where the device had no rule at all when it was last read, and no change has been sent since,
-// none is deleted: another client that adds one meanwhile is found by the read that follows each programming.
+// none is deleted, if it refuses older leaders. The read that follows each programming finds what another client has put
+// in meanwhile, but for leaves that our model does not know in a rule that we write: they stay until it is replaced.
 const manyRules = 64
 
 // addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that

@@ -19,18 +19,12 @@ import (
 func (s *Session) Read(ctx context.Context) (southbound.Seen, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	s.mu.Lock()
-	before := s.sets
-	s.mu.Unlock()
+	done := s.rules.reading()
 	leaves, err := s.get(ctx, s.cfg.Profile.StatePaths(), gpb.GetRequest_ALL)
 	if err != nil {
 		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, explain(err))
 	}
-	if p, ok := s.cfg.Profile.(OpenConfig); ok {
-		s.mu.Lock()
-		s.noRules = s.sets == before && p.noRules(leaves)
-		s.mu.Unlock()
-	}
+	done()
 	seen, err := s.cfg.Profile.Seen(leaves)
 	if err != nil {
 		return southbound.Seen{}, fmt.Errorf("read device %q: %w", s.cfg.Name, err)
@@ -105,6 +99,7 @@ func (s *Session) getOnce(ctx context.Context, paths []schema.Path,
 	}
 	var out []schema.Leaf
 	for _, n := range resp.GetNotification() {
+		s.rules.look(n)
 		_, leaves, err := decodeNotification(s.model, n)
 		if err != nil {
 			return nil, err
@@ -145,6 +140,7 @@ func (s *Session) once(ctx context.Context, paths []schema.Path) ([]schema.Leaf,
 		case resp.GetSyncResponse():
 			return out, nil
 		}
+		s.rules.look(resp.GetUpdate())
 		_, leaves, err := decodeNotification(s.model, resp.GetUpdate())
 		if err != nil {
 			return nil, err

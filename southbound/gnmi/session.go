@@ -95,9 +95,9 @@ type Session struct {
 	turn   chan struct{} // one token: the queue of Sets
 	writer Writer        // by the holder of the turn; nil: what the device holds must be read first
 
+	rules bareness // whether it needs no deletes
+
 	mu        sync.Mutex
-	sets      int             // changes sent
-	noRules   bool            // the device had no rules when it was last read, and no change has been sent since
 	stale     bool            // something happened after which nothing that is known of the device's configuration holds
 	reread    bool            // the device has been read back since the last Set
 	misplaced []misplacedRule // rules that stand elsewhere than they should, as last read
@@ -302,8 +302,9 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 			return err
 		}
 	}
+	bare := s.rules.sent()
 	if w, ok := s.writer.(*ruleWriter); ok {
-		w.bare = s.tablesEmpty()
+		w.bare = bare
 	}
 	req, err := s.writer.Encode(c)
 	end()
@@ -322,6 +323,7 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		s.distrust()
 		return err
 	}
+	s.rules.accepted()
 	s.writer.Accepted()
 	s.gathered(c)
 	written := s.writer
@@ -334,16 +336,6 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		s.mu.Unlock()
 	}
 	return nil
-}
-
-// tablesEmpty reports whether nothing stood in the tables of rules when they were last read, before a change is sent.
-func (s *Session) tablesEmpty() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	was := s.noRules
-	s.noRules = false
-	s.sets++
-	return was
 }
 
 // takeTurn waits for this session's turn to do what takes much memory and needs no device, and returns what ends it.
