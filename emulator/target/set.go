@@ -27,17 +27,56 @@ type operation struct {
 	replace bool // what is under the path and not in leaves goes
 }
 
-// large reports whether a Set waits for its turn: changes of circuits do not. Paths are counted, since to measure those
-// of a table takes as long as to write them.
+// large reports whether a Set waits for its turn: changes of circuits do not. It adds up the lengths of texts until they
+// are enough, since to measure all of a table takes as long as to write it.
 func large(req *gpb.SetRequest) bool {
-	const most, ofPath = 32 << 10, 100 // bytes
-	n := ofPath * (len(req.GetDelete()) + len(req.GetReplace()) + len(req.GetUpdate()))
+	n := size(0)
+	n.path(req.GetPrefix())
+	for _, p := range req.GetDelete() {
+		n.path(p)
+		if n > most {
+			return true
+		}
+	}
 	for _, part := range [][]*gpb.Update{req.GetReplace(), req.GetUpdate(), req.GetUnionReplace()} {
 		for _, u := range part {
-			n += len(u.GetVal().GetJsonIetfVal()) + len(u.GetVal().GetJsonVal())
+			n.path(u.GetPath())
+			n.value(u.GetVal())
+			if n > most {
+				return true
+			}
 		}
 	}
 	return n > most
+}
+
+// size is about how many bytes parts of a request take, and most how many a Set has that waits for no turn.
+type size int
+
+const most size = 32 << 10
+
+func (n *size) path(p *gpb.Path) {
+	const ofPart = 4 // bytes: tags and lengths
+	*n += ofPart
+	for _, e := range p.GetElem() {
+		*n += ofPart + size(len(e.GetName()))
+		for k, v := range e.GetKey() {
+			*n += 2*ofPart + size(len(k)+len(v))
+		}
+	}
+}
+
+func (n *size) value(v *gpb.TypedValue) {
+	const ofNumber = 8 // bytes
+	//nolint:staticcheck // some are deprecated, and can still be sent
+	*n += ofNumber + size(len(v.GetJsonIetfVal())+len(v.GetJsonVal())+len(v.GetStringVal())+len(v.GetAsciiVal())+
+		len(v.GetBytesVal())+len(v.GetProtoBytes())+len(v.GetAnyVal().GetValue()))
+	for _, e := range v.GetLeaflistVal().GetElement() {
+		if *n > most {
+			return
+		}
+		n.value(e)
+	}
 }
 
 // Set implements gNMI: one transaction, deletes before replaces before updates. Nothing is visible
