@@ -5,6 +5,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync"
 	"time"
 )
 
@@ -28,29 +29,57 @@ func (g Garbage) Limit() {
 	}
 	debug.SetMemoryLimit(g.Memory)
 	debug.SetGCPercent(-1)
-	g.follow()
-	time.AfterFunc(g.First, g.lift)
+	l := &bound{percent: g.Percent}
+	follow(l.holds)
+	time.AfterFunc(g.First, l.lift)
 }
 
-// lift ends what holds at first.
-func (g Garbage) lift() {
-	debug.SetGCPercent(g.Percent)
+// bound is Memory while it holds.
+type bound struct {
+	percent int
+	mu      sync.Mutex
+	lifted  bool
+}
+
+// lift has the percentage hold from now on.
+func (l *bound) lift() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.lifted {
+		return
+	}
+	l.lifted = true
+	debug.SetGCPercent(l.percent)
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 
-// follow looks at the end of each collection, when an object goes that nothing holds, whether so much is live that
-// the percentage holds.
-func (g Garbage) follow() {
-	type sentinel struct{ _ *byte } // with a pointer, so that it shares its place with nothing
-	runtime.AddCleanup(new(sentinel), func(g Garbage) {
-		live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-		if metrics.Read(live); g.outgrown(live[0].Value.Uint64()) {
-			g.lift()
-			return
-		}
-		g.follow()
-	}, g)
+// holds looks after a collection whether the bound still spares collections, and lifts it if it does not.
+func (l *bound) holds() bool {
+	s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"},
+		{Name: "/gc/heap/goal:bytes"}}
+	metrics.Read(s)
+	of := func(i int) uint64 { return s[i].Value.Uint64() }
+	if outgrown(l.percent, of(0), of(1)+of(2), of(3)) {
+		l.lift()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.lifted
 }
 
-// outgrown reports whether so many live bytes need more than Memory with their garbage.
-func (g Garbage) outgrown(live uint64) bool { return live/100*uint64(100+g.Percent) > uint64(g.Memory) }
+// follow calls holds at the end of each collection, when an object goes that nothing holds, until it returns false.
+func follow(holds func() bool) {
+	type sentinel struct{ _ *byte } // with a pointer, so that it shares its place with nothing
+	runtime.AddCleanup(new(sentinel), func(holds func() bool) {
+		if holds() {
+			follow(holds)
+		}
+	}, holds)
+}
+
+// outgrown reports whether the heap could grow further by the percentage than to the goal that a bound on all memory
+// leaves it, which counts stacks and the runtime's own memory. By the percentage the heap grows by a part of what the
+// collector goes through: live objects, and roots, which are stacks and globals. All are in bytes.
+func outgrown(percent int, live, roots, goal uint64) bool {
+	return live+(live+roots)/100*uint64(percent) > goal
+}
