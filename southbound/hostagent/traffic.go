@@ -2,10 +2,13 @@ package hostagent
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
 	"sync"
+
+	"golang.org/x/sys/unix"
 
 	"lightloom/pathmap"
 	"lightloom/southbound"
@@ -17,12 +20,18 @@ import (
 // end between two readings, and all other protocols. Readers hold the lock.
 type odometer struct {
 	mu    sync.Mutex
-	doors map[southbound.HostID]*connLister // those opened so far
-	buf   [32 << 10]byte                    // of their answers
+	doors map[southbound.HostID]lister // those opened so far
+	buf   [32 << 10]byte               // of their answers
 	host  map[netip.Addr]southbound.HostID
 	conns map[connection]reading
 	total map[[2]southbound.HostID]pathmap.Bytes
 	beat  uint64
+}
+
+// lister lists the connections of a host: connLister.
+type lister interface {
+	each(buf []byte, do func(tcpConn)) error
+	close() error
 }
 
 // connection is a socket of a host; the kernel's cookie tells it from an earlier one with the same ports.
@@ -37,7 +46,7 @@ type reading struct {
 }
 
 func newOdometer(n *network) *odometer {
-	o := &odometer{doors: map[southbound.HostID]*connLister{}, conns: map[connection]reading{},
+	o := &odometer{doors: map[southbound.HostID]lister{}, conns: map[connection]reading{},
 		total: map[[2]southbound.HostID]pathmap.Bytes{}}
 	o.know(n)
 	return o
@@ -93,7 +102,19 @@ func (o *odometer) read(a *Agent, h southbound.HostID) error {
 			return err
 		}
 	}
-	return o.doors[h].each(o.buf[:], func(c tcpConn) { o.add(h, c) })
+	return o.list(h, o.buf[:])
+}
+
+// list adds up what is listed through a host's door. A listing that was given up would go on in the kernel, which takes no
+// other from the door meanwhile: the next reading opens another.
+func (o *odometer) list(h southbound.HostID, buf []byte) error {
+	err := o.doors[h].each(buf, func(c tcpConn) { o.add(h, c) })
+	if err == nil || errors.Is(err, unix.ENOENT) { // the kernel has no tcp_diag: nothing is counted
+		return nil
+	}
+	_ = o.doors[h].close()
+	delete(o.doors, h)
+	return err
 }
 
 // add counts one connection of a host, if the other end is a host too.
