@@ -150,7 +150,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	garbage(&o, f, fabricMemory).Limit()
+	garbage(&o, f, ofFabric, machineMemory()).Limit()
 	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
 		Delta(o.Delays.Slowest().Quantile(0.9))}
 	if s.state, err = s.openState(); err != nil {
@@ -252,7 +252,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Sample: samplePeriod(&s.Config, s.Topo),
 		Parent: server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0, FewQueues: s.Packets.Net.FewQueues(),
 			Silence: silence(&s.Config, s.Topo), Within: within(&s.Config, s.Topo),
-			Garbage: garbage(&s.Config, s.Topo, leaderMemory)},
+			Garbage: garbage(&s.Config, s.Topo, ofLeader, machineMemory())},
 		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 
@@ -287,25 +287,6 @@ func samplePeriod(o *ChildConfig, f *topo.Fabric) time.Duration {
 		return server.DefaultSamplePeriod
 	}
 	return max(server.DefaultSamplePeriod, time.Duration(len(f.Topology.Links()))*time.Millisecond)
-}
-
-// Memory that this process and the leader take before they collect garbage, in bytes a switch or host.
-const (
-	fabricMemory = 320_000
-	leaderMemory = 120_000
-)
-
-// comingUp is how long the largest fabrics take to come up beside much other work.
-const comingUp = 2 * time.Minute
-
-// garbage is how much garbage processes of a fabric gather, unless GOGC says so. A large fabric that is kept up needs
-// two thirds of the memory so, for more processor time while it comes up.
-func garbage(o *ChildConfig, f *topo.Fabric, ofNode int64) server.Garbage {
-	nodes := len(f.Topology.Nodes())
-	if !o.Stay || nodes <= fewNodes || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
-		return server.Garbage{}
-	}
-	return server.Garbage{Percent: 50, Memory: ofNode * int64(nodes), First: comingUp}
 }
 
 // Devices returns the addresses of the switches.
