@@ -27,8 +27,8 @@ type operation struct {
 	replace bool // what is under the path and not in leaves goes
 }
 
-// large reports whether a Set waits for its turn: changes of circuits do not. It adds up the lengths of texts until they
-// are enough, since to measure all of a table takes as long as to write it.
+// large reports whether a Set waits for its turn: changes of circuits do not. It adds up the lengths of texts until
+// they are enough, since to measure all of a table takes as long as to write it.
 func large(req *gpb.SetRequest) bool {
 	n := size(0)
 	n.path(req.GetPrefix())

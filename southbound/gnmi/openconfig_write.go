@@ -161,8 +161,9 @@ func (p OpenConfig) sequence(m southbound.Match) string {
 // device has none of them. It is an update, so that other rules stay. Its rules are deleted before it in the same
 // transaction, so that nothing stays that another client has put into one. A path to delete need not exist (gNMI
 // specification, 3.4.6). Where the device had no rule at all when it was last read, and no change has been sent since,
-// none is deleted, if it refuses older leaders. The read that follows each programming finds what another client has put
-// in meanwhile, but for leaves that our model does not know in a rule that we write: they stay until it is replaced.
+// none is deleted, if it refuses older leaders. The read that follows each programming finds what another client has
+// put in meanwhile, but for leaves that our model does not know in a rule that we write: they stay until that is
+// replaced.
 const manyRules = 64
 
 // addBase adds, once a session, what rules stand on. The forwarding policy comes as an update, so that

@@ -105,8 +105,8 @@ func (o *odometer) read(a *Agent, h southbound.HostID) error {
 	return o.list(h, o.buf[:])
 }
 
-// list adds up what is listed through a host's door. A listing that was given up would go on in the kernel, which takes no
-// other from the door meanwhile: the next reading opens another.
+// list adds up what is listed through a host's door. A listing that was given up would go on in the kernel, which takes
+// no other from the door meanwhile: the next reading opens another.
 func (o *odometer) list(h southbound.HostID, buf []byte) error {
 	err := o.doors[h].each(buf, func(c tcpConn) { o.add(h, c) })
 	if err == nil || errors.Is(err, unix.ENOENT) { // the kernel has no tcp_diag: nothing is counted
