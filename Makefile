@@ -6,8 +6,8 @@ GOLANGCI := go run github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile
 
-# A smaller program for less processor time: without DWARF, which debuggers alone read, without cgo, without gRPC's pages
-# of traces, and by a compiler that collects its garbage rarely. `go build ./cmd/lightloom` works, too.
+# A smaller program for less processor time: without DWARF, which debuggers alone read, without cgo, without gRPC's
+# pages of traces, and by a compiler that collects its garbage rarely. `go build ./cmd/lightloom` works, too.
 SMALL := -tags grpcnotrace -gcflags=all=-dwarf=false -ldflags='-s -w -funcalign=16'
 
 build: ## build ./lightloom

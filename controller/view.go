@@ -60,7 +60,7 @@ type News struct {
 	// links to pairs. Without that index Touched is nil, and a policy inspects the paths themselves.
 	Touched []pathmap.Pair
 
-	Showing *Showing `json:"-"` // of coflows; nil: nobody knows
+	Showing *Showing `json:"-"` // of coflows; nil: all of them can have changed
 }
 
 // Showing says what has changed since a view was shown before. The state writes it; policies only read it.

@@ -15,8 +15,8 @@ type shown struct {
 	blind   bool                  // the view has only the number of rows of what coflows have left
 }
 
-// manyShown is from how many changes of coflows on a view is filled anew: on a replica that does not lead, nobody
-// asks for it.
+// manyShown is from how many changes of coflows on a view is filled anew. A replica that does not lead fills none, and
+// would list changes without end.
 const manyShown = 1 << 12
 
 // noteShown notes which coflows an entry that has been applied can have changed. copyOnWrite goes by the same rule.

@@ -367,8 +367,8 @@ func (s *Levels) pass(l, but int32, o *linkClass, c change) {
 	}
 }
 
-// hear counts what a class with another bottleneck has more on a link. It is reviewed if that can matter: a link that
-// holds nobody back does not feel it as long as it has enough for all, and for more than rounding leaves.
+// hear counts what a class with another bottleneck has more on a link. It is reviewed if that can matter: a link
+// that is no bottleneck does not become one as long as it has enough for all, and for more than rounding leaves.
 func (s *Levels) hear(l int32, more, rate, from int64) {
 	r := &s.room[l]
 	if r.left -= more; r.left < r.need {
