@@ -10,7 +10,8 @@ import (
 
 // pairs is Levels where each class has one link or two, and there are not too many links: then flows
 // are counted in a table of all pairs of links, and a solution walks over bit sets of links instead of
-// lists of classes.
+// lists of classes. It follows a change from link to link, as Levels does; where that reaches much, it
+// lets the water rise over the links that the change can reach at all.
 //
 // Levels are whole numbers of a small part of a bit a second, rounded down. So nothing is lost in sums,
 // the order in which they are made does not matter, no link is ever above its capacity, and levels are
@@ -36,16 +37,26 @@ type pairs struct {
 	heap    heap[int64]
 	changed []pathmap.LinkID
 	work    *int64
+
+	live      int64 // pairs with flows
+	following bool  // the solution follows the change, as long as that is less work
+	patience  patience
+	felt      [][2]int32 // pairs that may have another bottleneck, or a new class, since the solution began to follow
+	mine      []uint64   // the set of links that fit leaves to the link
 }
 
 // pairLink is what a solution knows of a link.
 type pairLink struct {
-	left  int64 // capacity that settled flows do not use
-	open  int64 // flows that are not settled
+	left  int64 // capacity that flows with another bottleneck do not use; as the water rises, that settled ones do not
+	open  int64 // flows of which it is the bottleneck; as the water rises, that are not settled
 	level int64 // unheld where the link is no bottleneck
 	was   int64
 	cap   int64
 	total int64 // flows
+	most  int64 // no flow with another bottleneck has a higher rate; -1: there is none
+
+	inHeap bool // it is to be reviewed
+	refit  bool // and fitted anew: a pair is new, or what others have may be more than 64 bits hold
 }
 
 // pairClass is where a class sits. Both links are the same where it has one.
@@ -83,12 +94,15 @@ func newPairs(capacity []float64) *pairs {
 		links: make([]pairLink, n),
 		flows: make([]int32, n*n), first: make([]int32, n*n), peers: make([]uint64,
 			n*words), own: make([]uint64, n*words),
-		low: make([]uint64, words), open: make([]uint64, words), reached: make([]uint64, words)}
+		low: make([]uint64, words), open: make([]uint64, words), reached: make([]uint64, words),
+		mine: make([]uint64, words)}
 	for l := range s.links {
 		if capacity[l] != math.Floor(capacity[l]) {
 			return nil
 		}
-		s.links[l].cap, s.links[l].level = int64(capacity[l])<<s.shift, unheld
+		x := &s.links[l]
+		x.cap = int64(capacity[l]) << s.shift
+		x.left, x.level, x.most = x.cap, unheld, -1
 	}
 	return s
 }
@@ -133,10 +147,13 @@ func (s *pairs) of(sets []uint64, l int32) []uint64 {
 
 // begin starts another solution.
 func (s *pairs) begin() {
-	s.changed, s.queue = s.changed[:0], s.queue[:0]
+	s.changed, s.queue, s.felt = s.changed[:0], s.queue[:0], s.felt[:0]
+	s.heap.items = s.heap.items[:0]
 	clear(s.reached)
 	s.keep = math.MaxInt64
 }
+
+// meet notes a link, and its level before.
 
 func (s *pairs) meet(l int32) {
 	if !has(s.reached, l) {
@@ -187,6 +204,9 @@ func (s *pairs) count(c *pairClass, n int32) {
 		s.flows[int(c.b)*s.n+int(c.a)] += n
 		s.links[c.b].total += int64(n)
 	}
+	if s.following {
+		s.regard(c.a, c.b, int64(n))
+	}
 }
 
 func (s *pairs) head(a, b int32) *int32 { return &s.first[int(min(a, b))*s.n+int(max(a, b))] }
@@ -196,11 +216,23 @@ func (s *pairs) attach(i int32) {
 	c := &s.classes[i]
 	c.a, c.b = c.askedA, c.askedB
 	head := s.head(c.a, c.b)
+	if *head == 0 {
+		s.live++
+		put(s.of(s.peers, c.a), c.b)
+		put(s.of(s.peers, c.b), c.a)
+	}
 	c.next, *head = *head, i+1
-	put(s.of(s.peers, c.a), c.b)
-	put(s.of(s.peers, c.b), c.a)
-	drop(s.of(s.own, c.a), c.b)
-	drop(s.of(s.own, c.b), c.a)
+	if s.following {
+		s.feel(c.a, c.b)
+	} else {
+		s.free(c.a, c.b)
+	}
+}
+
+// free makes a pair one without bottleneck.
+func (s *pairs) free(a, b int32) {
+	drop(s.of(s.own, a), b)
+	drop(s.of(s.own, b), a)
 }
 
 // detach takes a class, whose flows have been taken away, off its links.
@@ -214,8 +246,8 @@ func (s *pairs) detach(i int32, moved func(class, from, to int32)) {
 	if *s.head(c.a, c.b) == 0 {
 		drop(s.of(s.peers, c.a), c.b)
 		drop(s.of(s.peers, c.b), c.a)
-		drop(s.of(s.own, c.a), c.b)
-		drop(s.of(s.own, c.b), c.a)
+		s.free(c.a, c.b)
+		s.live--
 	}
 	if c.neck != none {
 		moved(i, c.neck, none)
@@ -229,10 +261,18 @@ func (s *pairs) solve(moved func(class, from, to int32)) []pathmap.LinkID {
 		return nil
 	}
 	s.begin()
+	s.following = s.patience.tries() && s.worth(int64(len(s.pending)))
 	s.attachAll(moved)
-	s.bound()
-	s.reach()
-	s.fill(moved)
+	switch {
+	case !s.following:
+		s.bound()
+		s.rise(moved)
+	case s.follow():
+		s.report(moved)
+	default:
+		s.giveUp()
+		s.rise(moved)
+	}
 	for _, l := range s.queue {
 		if s.links[l].level != s.links[l].was {
 			s.changed = append(s.changed, pathmap.LinkID(l))
@@ -258,12 +298,18 @@ func (s *pairs) bound() {
 	}
 }
 
+// rise lets the water rise over the links that the change can reach, above the level at which it can.
+func (s *pairs) rise(moved func(class, from, to int32)) {
+	s.reach()
+	s.fill(moved)
+}
+
 // reach finds the links that the change affects, and what classes that keep their rates leave of each.
 func (s *pairs) reach() {
 	for at := 0; at < len(s.queue); at++ {
 		l := s.queue[at]
 		x := &s.links[l]
-		left, open := x.cap, x.total
+		left, open, most := x.cap, x.total, int64(-1)
 		row, peers := s.flows[int(l)*s.n:(int(l)+1)*s.n], s.of(s.peers, l)
 		for w, set := range peers {
 			for word := set & s.low[w]; word != 0; word &= word - 1 {
@@ -271,13 +317,14 @@ func (s *pairs) reach() {
 				n := int64(row[p])
 				left -= s.links[p].level * n
 				open -= n
+				most = max(most, s.links[p].level)
 			}
 			for word := set &^ s.low[w] &^ s.reached[w]; word != 0; word &= word - 1 {
 				s.meet(int32(w<<6 | bits.TrailingZeros64(word)))
 			}
 		}
 		*s.work += x.total - open
-		x.left, x.open = left, open
+		x.left, x.open, x.most, x.refit = left, open, most, false
 	}
 	copy(s.open, s.reached)
 	s.heap.items = s.heap.items[:0]
@@ -316,6 +363,7 @@ func (s *pairs) fill(moved func(class, from, to int32)) {
 func (s *pairs) flood(l int32, level int64, moved func(class, from, to int32)) {
 	row := s.flows[int(l)*s.n : (int(l)+1)*s.n]
 	peers, own := s.of(s.peers, l), s.of(s.own, l)
+	x := s.links[l] // flows on it alone are its own, too
 	for w, set := range peers {
 		set &= s.open[w]
 		if set == 0 {
@@ -330,10 +378,12 @@ func (s *pairs) flood(l int32, level int64, moved func(class, from, to int32)) {
 			x := &s.links[p]
 			x.left -= level * n
 			x.open -= n
+			x.most = level
 		}
 	}
 	drop(s.open, l)
-	s.links[l].level = level
+	x.level = level
+	s.links[l] = x
 }
 
 // take makes a link the bottleneck of its flows with some others, one word of a set.
@@ -344,11 +394,16 @@ func (s *pairs) take(l int32, w int, set uint64, moved func(class, from, to int3
 		if p != l {
 			drop(s.of(s.own, p), l)
 		}
-		for i := *s.head(l, p); i != 0; i = s.classes[i-1].next {
-			if c := &s.classes[i-1]; c.neck != l {
-				moved(i-1, c.neck, l)
-				c.neck = l
-			}
+		s.tell(l, p, moved)
+	}
+}
+
+// tell tells the classes of a pair that a link is their bottleneck.
+func (s *pairs) tell(l, p int32, moved func(class, from, to int32)) {
+	for i := *s.head(l, p); i != 0; i = s.classes[i-1].next {
+		if c := &s.classes[i-1]; c.neck != l {
+			moved(i-1, c.neck, l)
+			c.neck = l
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"lightloom/pathmap"
+	"lightloom/pathmap/tries"
 )
 
 // newPairCrowd is a crowd of classes of two links or one: some of a big switch, some of any two links.
@@ -72,6 +73,128 @@ func TestPairs(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPairsFollowed: levels that follow changes are those that the water finds, and are told alike and in the same
+// order, whichever way the solution before took.
+func TestPairsFollowed(t *testing.T) {
+	for seed := range tries.Of[uint64](600, 4000) {
+		r := rand.New(rand.NewPCG(seed, 38))
+		capacity := make([]float64, 1+r.IntN(90))
+		for l := range capacity {
+			capacity[l] = float64(1+r.IntN(4)) * []float64{1, 1, 1e3}[r.IntN(3)]
+		}
+		follows, rises, both := newPairs(capacity), newPairs(capacity), newPairs(capacity)
+		for _, s := range []*pairs{follows, rises, both} {
+			s.work = new(int64)
+		}
+		follows.live = 1 << 40 // so that no change is too much to follow
+		many := []int{8, 8, 1_000_000}[r.IntN(3)]
+		for step := range 30 {
+			for range 1 + r.IntN(8) {
+				class, flows := int32(r.IntN(2*len(capacity))), int32(max(r.IntN(many)-2, 0))
+				on := ends(r.Int32N(int32(len(capacity))), r.Int32N(int32(len(capacity))))
+				for _, s := range []*pairs{follows, rises, both} {
+					s.set(class, on, flows)
+				}
+			}
+			rises.patience.skip, both.patience.skip = 1, r.IntN(2)
+			want := pairsTold(follows)
+			for _, s := range []*pairs{rises, both} {
+				if got := pairsTold(s); !slices.Equal(got, want) {
+					t.Fatalf("seed %d step %d: told %v; want %v", seed, step, got, want)
+				}
+			}
+			for _, s := range []*pairs{follows, rises, both} {
+				if err := s.books(follows); err != nil {
+					t.Fatalf("seed %d step %d: %v", seed, step, err)
+				}
+			}
+		}
+	}
+}
+
+// TestPairsRiseTogether: a link is full even where what others have on it grows by more than 64 bits hold before it is
+// looked at.
+func TestPairsRiseTogether(t *testing.T) {
+	for n := int32(2); n < 40; n++ {
+		s := NewLevels(slices.Repeat([]float64{1}, int(n)+1))
+		none := func(int32, int32, int32) {}
+		for l := range n {
+			s.Set(l, ends(l, n), 1)
+			s.Set(n+l, ends(l, l), 1_000_000_000)
+		}
+		s.Solve(none)
+		for l := range n {
+			s.Set(n+l, nil, 0)
+		}
+		s.Solve(none)
+		if got, want := s.Level(pathmap.LinkID(n)), 1/float64(n); math.Abs(got-want) > 1e-12 || s.Neck(0) != n {
+			t.Errorf("%d flows on one link have %v each, held back by %d; want %v", n, got, s.Neck(0), want)
+		}
+	}
+}
+
+// TestPatience: solutions that give up are tried less and less often.
+func TestPatience(t *testing.T) {
+	var p patience
+	var tried []int
+	for i := range 70 {
+		if p.tries() {
+			tried = append(tried, i)
+			p.after(i == 14)
+		}
+	}
+	if want := []int{0, 2, 6, 14, 15, 17, 21, 29, 45}; !slices.Equal(tried, want) {
+		t.Errorf("tried at %v, want %v", tried, want)
+	}
+}
+
+// pairsTold is toldBy for pairs.
+func pairsTold(s *pairs) (told [][3]int32) {
+	changed := s.solve(func(class, from, to int32) { told = append(told, [3]int32{class, from, to}) })
+	slices.Sort(changed)
+	for _, l := range changed {
+		told = append(told, [3]int32{int32(l), math.MinInt32, math.MinInt32})
+	}
+	return told
+}
+
+// books holds levels against those of another instance, and what links know of their pairs against a look at all.
+func (s *pairs) books(o *pairs) error {
+	live := int64(0)
+	for _, first := range s.first {
+		if first != 0 {
+			live++
+		}
+	}
+	if s.live&(1<<40-1) != live {
+		return fmt.Errorf("%d pairs, want %d", s.live, live)
+	}
+	for l := range int32(s.n) {
+		x := &s.links[l]
+		left, open, most := x.cap, int64(0), int64(-1)
+		for p := range int32(s.n) {
+			n := int64(s.flows[int(l)*s.n+int(p)])
+			switch neck, _, known := s.neckOf(l, p); {
+			case n == 0:
+			case !known:
+				return fmt.Errorf("links %d and %d share flows without a bottleneck", l, p)
+			case neck == l:
+				open += n
+			default:
+				left -= s.links[p].level * n
+				most = max(most, s.links[p].level)
+			}
+		}
+		if x.level != o.links[l].level {
+			return fmt.Errorf("link %d has level %d and %d", l, x.level, o.links[l].level)
+		}
+		if x.left != left || x.open != open || open > 0 && x.most < most || x.inHeap || x.refit {
+			return fmt.Errorf("link %d knows %+v, want left %d, open %d, most at least %d", l, *x, left, open, most)
+		}
+	}
+	return nil
 }
 
 // fresh compares with a new instance, and adds up whole levels.
