@@ -53,7 +53,7 @@ type pairLink struct {
 	was   int64
 	cap   int64
 	total int64 // flows
-	most  int64 // no flow with another bottleneck has a higher rate; -1: there is none
+	most  int64 // where it holds back flows: none with another bottleneck has a higher rate; -1: there is none
 
 	inHeap bool // it is to be reviewed
 	refit  bool // and fitted anew: a pair is new, or what others have may be more than 64 bits hold
@@ -92,8 +92,7 @@ func newPairs(capacity []float64) *pairs {
 	words := (n + 63) / 64
 	s := &pairs{n: n, words: words, shift: uint(capacityBits - bits.Len64(uint64(most))),
 		links: make([]pairLink, n),
-		flows: make([]int32, n*n), first: make([]int32, n*n), peers: make([]uint64,
-			n*words), own: make([]uint64, n*words),
+		flows: make([]int32, n*n), first: make([]int32, n*n), peers: make([]uint64, n*words), own: make([]uint64, n*words),
 		low: make([]uint64, words), open: make([]uint64, words), reached: make([]uint64, words),
 		mine: make([]uint64, words)}
 	for l := range s.links {
@@ -148,13 +147,11 @@ func (s *pairs) of(sets []uint64, l int32) []uint64 {
 // begin starts another solution.
 func (s *pairs) begin() {
 	s.changed, s.queue, s.felt = s.changed[:0], s.queue[:0], s.felt[:0]
-	s.heap.items = s.heap.items[:0]
 	clear(s.reached)
 	s.keep = math.MaxInt64
 }
 
 // meet notes a link, and its level before.
-
 func (s *pairs) meet(l int32) {
 	if !has(s.reached, l) {
 		put(s.reached, l)
@@ -261,7 +258,7 @@ func (s *pairs) solve(moved func(class, from, to int32)) []pathmap.LinkID {
 		return nil
 	}
 	s.begin()
-	s.following = s.patience.tries() && s.worth(int64(len(s.pending)))
+	s.following = few*len(s.pending) <= s.n && s.patience.tries()
 	s.attachAll(moved)
 	switch {
 	case !s.following:

@@ -27,8 +27,12 @@ func (p *patience) after(success bool) {
 	p.skip = p.vain
 }
 
+// few is how many links there are at least for each class that a solution which follows the change may change. The
+// water takes about as long for many classes as for few.
+const few = 8
+
 // worth reports whether a solution should go on to follow the change after it has looked at so many pairs. To look at
-// one costs as much as while the water rises, where each link costs linkCost.
+// one costs as much as while the water rises over all links, each of which costs linkCost besides.
 func (s *pairs) worth(looked int64) bool { return looked <= s.live+linkCost*int64(s.n) }
 
 // regard lets the links of a pair know that flows have come or gone.
@@ -80,21 +84,23 @@ func (s *pairs) await(l int32, from int64) {
 // than to find all.
 func (s *pairs) follow() bool {
 	for looked := int64(0); len(s.heap.items) > 0; {
-		l := s.heap.items[0].id
-		s.heap.pop()
-		s.links[l].inHeap = false
-		pairs := s.review(l)
-		*s.work += pairs
-		if looked += 1 + pairs; !s.worth(looked) {
+		if !s.worth(looked) {
 			s.patience.after(false)
 			return false
 		}
+		l := s.heap.items[0].id
+		s.heap.pop()
+		s.links[l].inHeap = false
+		n := s.review(l)
+		*s.work += n
+		looked += 1 + n
 	}
 	s.patience.after(true)
 	return true
 }
 
-// giveUp has all links reached, with the levels from before.
+// giveUp leaves it to the water: the links whose level following has changed are in the queue, and those of which it
+// has changed anything else share pairs with them.
 func (s *pairs) giveUp() {
 	for _, it := range s.heap.items {
 		s.links[it.id].inHeap = false
@@ -102,33 +108,26 @@ func (s *pairs) giveUp() {
 	for _, p := range s.felt {
 		s.free(p[0], p[1])
 	}
-	for l := range s.links {
-		s.meet(int32(l))
-	}
 	clear(s.low)
 }
 
 // report tells of the pairs whose bottleneck is another, as the water met them.
 func (s *pairs) report(moved func(class, from, to int32)) {
 	for i, p := range s.felt {
-		if l, other, known := s.neckOf(p[0], p[1]); known {
-			s.felt[i] = [2]int32{l, other}
-		}
+		l, other, _ := s.neckOf(p[0], p[1])
+		s.felt[i] = [2]int32{l, other}
 	}
-	if len(s.felt) > 1 {
-		slices.SortFunc(s.felt, func(a, b [2]int32) int {
-			return cmp.Or(cmp.Compare(s.links[a[0]].level, s.links[b[0]].level), slices.Compare(a[:], b[:]))
-		})
-	}
+	slices.SortFunc(s.felt, func(a, b [2]int32) int {
+		return cmp.Or(cmp.Compare(s.links[a[0]].level, s.links[b[0]].level), slices.Compare(a[:], b[:]))
+	})
 	for _, p := range s.felt {
-		if has(s.of(s.own, p[0]), p[1]) {
-			s.tell(p[0], p[1], moved)
-		}
+		s.tell(p[0], p[1], moved)
 	}
 }
 
-// review gives a link the level that follows from those of the others, as Levels.review, and returns at how many pairs
-// it has looked.
+// review gives a link the level that follows from those of the others, and returns at how many pairs it has looked. As
+// in Levels.review, mostly the link is the bottleneck of the same flows as before. Where its level rises, flows may be
+// held back by their other link now. That one finds it when it is reviewed, as it must be since they have more.
 func (s *pairs) review(l int32) int64 {
 	x := &s.links[l]
 	switch {
@@ -136,7 +135,7 @@ func (s *pairs) review(l int32) int64 {
 	case x.open == 0 && x.left >= x.total:
 		s.relevel(l, unheld)
 		return 0
-	case x.open > 0 && x.left >= 0:
+	case x.open > 0:
 		// A set of flows with a level next to the link's own could be one of two that follow from themselves.
 		now := x.left / x.open
 		if x.most+x.total >= now {
