@@ -23,6 +23,7 @@ import (
 
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi/schema"
+	"lightloom/southbound/pki"
 )
 
 // Election is an election id: the client with the largest one can write; see Less.
@@ -106,7 +107,8 @@ type Session struct {
 
 var _ southbound.Device = (*Session)(nil)
 
-// Dial connects to a device and checks that the profile fits it. ctx bounds Dial, not the session.
+// Dial connects to a device and checks that the profile fits it. It waits for a device that is not there yet, but not
+// with a certificate that has expired. ctx bounds Dial, not the session.
 func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	s, err := open(cfg)
 	if err != nil {
@@ -114,7 +116,8 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
+	_, expired := pki.Expired(cfg.TLS, time.Now())
+	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(!expired))
 	switch {
 	case err == nil && cfg.Profile == nil:
 		err = s.choose(ctx, caps)
