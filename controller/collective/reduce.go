@@ -8,7 +8,8 @@ import (
 )
 
 // ReduceScatter returns a schedule that adds up what all nodes have of each chunk at the chunk's node, and what none is
-// below: an all-gather on the links turned around, run backwards. Adding takes no time.
+// below: an all-gather on the links turned around, run backwards. Adding takes no time. An all-reduce is a
+// reduce-scatter and, when that has ended, an all-gather.
 func ReduceScatter(n *Network, chunks int, bytes pathmap.Bytes) (*Schedule, Bounds, error) {
 	turned := n.Transpose()
 	s, b, err := AllGather(turned, chunks, bytes)
@@ -24,14 +25,4 @@ func ReduceScatter(n *Network, chunks int, bytes pathmap.Bytes) (*Schedule, Boun
 		return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Link, b.Link))
 	})
 	return s, b, nil
-}
-
-// AllReduce returns a reduce-scatter and the all-gather that follows it: together, every node has the sum of every
-// chunk. Each begins at zero; the second one starts when the first one has ended.
-func AllReduce(n *Network, chunks int, bytes pathmap.Bytes) (reduce, gather *Schedule, bounds [2]Bounds, err error) {
-	if reduce, bounds[0], err = ReduceScatter(n, chunks, bytes); err != nil {
-		return nil, nil, bounds, err
-	}
-	gather, bounds[1], err = AllGather(n, chunks, bytes)
-	return reduce, gather, bounds, err
 }

@@ -131,7 +131,7 @@ func (w *world) verify() error {
 			return nil
 		}
 	}
-	return rollout.Check(w.tables)
+	return new(rollout.Checker).Check(w.tables)
 }
 
 func (w *world) do(a *loop.Actions) {

@@ -106,7 +106,7 @@ func slow(n *multihop.Network, s, d southbound.RackID) []multihop.Path {
 		return 0
 	}
 	slices.SortStableFunc(all, func(p, q multihop.Path) int {
-		return cmp.Or(cmp.Compare(p.Legs(f), q.Legs(f)), cmp.Compare(kind(p), kind(q)),
+		return cmp.Or(cmp.Compare(len(p.Racks(f)), len(q.Racks(f))), cmp.Compare(kind(p), kind(q)),
 			slices.CompareFunc(p.Circuits, q.Circuits, func(a, b multihop.Circuit) int { return cmp.Compare(a.In, b.In) }),
 			cmp.Compare(order(p), order(q)))
 	})

@@ -77,9 +77,6 @@ func (p *Path) Hop(f *topo.Fabric) int {
 	return -1
 }
 
-// Legs returns how many legs a path has.
-func (p *Path) Legs(f *topo.Fabric) int { return len(p.Racks(f)) - 1 }
-
 // Check returns why a path is none on a fabric, whatever circuits stand there, or nil.
 func (p *Path) Check(f *topo.Fabric) error {
 	racks := func(r southbound.RackID) bool { return r >= 0 && int(r) < f.Racks }

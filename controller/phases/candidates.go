@@ -83,13 +83,9 @@ func fastest(c *costs, from []topoeng.Topology) []topoeng.Topology {
 	return out
 }
 
-// Counts divides circuits among pairs, one after the other, each to the pair that takes longest with those that it has;
+// counts divides circuits among pairs, one after the other, each to the pair that takes longest with those that it has;
 // pairs without any come first, those with the most demand before others. Unlike topoeng.Divide it leaves pairs out if
 // there are more than circuits: packets have those.
-func Counts(d topoeng.Demand, switches int) topoeng.Counts {
-	return Fabric{Switches: switches}.counts(d)
-}
-
 func (f Fabric) counts(d topoeng.Demand) topoeng.Counts {
 	counts := topoeng.NewCounts(len(d))
 	rows, cols := make([]int, len(d)), make([]int, len(d))

@@ -218,10 +218,10 @@ func TestComputingHides(t *testing.T) {
 func TestCounts(t *testing.T) {
 	d := between(3, 0, 1, 300)
 	d[0][2], d[1][2], d[2][1] = 100, 1, 1
-	if got, want := fmt.Sprint(Counts(d, 4)), "[[0 3 1] [0 0 3] [0 1 0]]"; got != want {
+	if got, want := fmt.Sprint(Fabric{Switches: 4}.counts(d)), "[[0 3 1] [0 0 3] [0 1 0]]"; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
-	if got, want := fmt.Sprint(Counts(d, 1)), "[[0 1 0] [0 0 1] [0 0 0]]"; got != want {
+	if got, want := fmt.Sprint(Fabric{Switches: 1}.counts(d)), "[[0 1 0] [0 0 1] [0 0 0]]"; got != want {
 		t.Errorf("%v, want %v", got, want)
 	}
 }

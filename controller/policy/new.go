@@ -46,10 +46,10 @@ const (
 // All returns the presets. Any other + list of parts is a name too, if no two of them answer the same
 // question.
 func All() []Info {
-	all := presets()
+	all, parts := presets(), list()
 	for i := range all {
 		for _, name := range strings.Split(cmp.Or(all[i].Of, all[i].Name), "+") {
-			e, err := find(name)
+			e, err := find(parts, name)
 			if err != nil {
 				panic("policy: preset " + all[i].Name + ": " + err.Error())
 			}
@@ -61,9 +61,13 @@ func All() []Info {
 
 // Parts returns every part, by question and in the list's order.
 func Parts() []PartInfo {
+	return infos(list())
+}
+
+func infos(parts []entry) []PartInfo {
 	var all []PartInfo
-	for _, e := range list() {
-		all = append(all, e.PartInfo)
+	for i := range parts {
+		all = append(all, parts[i].PartInfo)
 	}
 	slices.SortStableFunc(all, func(a, b PartInfo) int { return int(a.Questions[0]) - int(b.Questions[0]) })
 	return all
@@ -89,23 +93,23 @@ func Parse(name string, over Overrides) (*Spec, error) {
 }
 
 func (s *Spec) parse() error {
-	list := s.name
+	names, parts := s.name, list()
 	for _, p := range presets() {
 		if p.Name == s.name && p.Of != "" {
-			list = p.Of
+			names = p.Of
 		}
 	}
-	for _, part := range strings.Split(list, "+") {
-		if err := s.add(part); err != nil {
+	for _, part := range strings.Split(names, "+") {
+		if err := s.add(parts, part); err != nil {
 			return fmt.Errorf("make policy %q: %w", s.name, err)
 		}
 	}
 	for q, over := range [questions]string{s.over.Place, s.over.Circuits, s.over.Route, s.over.Share} {
-		if err := s.replace(Question(q), over); err != nil {
+		if err := s.replace(parts, Question(q), over); err != nil {
 			return fmt.Errorf("make policy %q with --%v %s: %w", s.name, Question(q), over, err)
 		}
 	}
-	s.complete()
+	s.complete(parts)
 	if err := s.checkMultihop(); err != nil {
 		return fmt.Errorf("make policy %q: %w", s.name, err)
 	}
@@ -163,8 +167,8 @@ func (c *choice) Capabilities() controller.Capabilities {
 	return can
 }
 
-func (c *choice) add(part string) error {
-	e, err := find(part)
+func (c *choice) add(parts []entry, part string) error {
+	e, err := find(parts, part)
 	if err != nil {
 		return err
 	}
@@ -177,13 +181,13 @@ func (c *choice) add(part string) error {
 	return nil
 }
 
-func (c *choice) replace(q Question, part string) error {
+func (c *choice) replace(parts []entry, q Question, part string) error {
 	if part == "" {
 		return nil
 	}
 	e, err := (*entry)(nil), error(nil)
 	if part != "none" || q != Circuits {
-		e, err = named(part, q)
+		e, err = named(parts, part, q)
 	}
 	switch {
 	case err != nil:
@@ -197,7 +201,7 @@ func (c *choice) replace(q Question, part string) error {
 	}
 	if len(e.Questions) > 1 || e.Questions[0] != q {
 		return fmt.Errorf("%q answers %s, not %v; known for %v: %s", part, names(e.Questions), q, q,
-			strings.Join(known(q), ", "))
+			strings.Join(known(parts, q), ", "))
 	}
 	c.by[q] = e
 	return nil
@@ -219,18 +223,18 @@ func (c *choice) without(q Question) string {
 }
 
 // named returns the entry of a name that is to answer q.
-func named(part string, q Question) (*entry, error) {
+func named(parts []entry, part string, q Question) (*entry, error) {
 	if strings.HasPrefix(part, execPart) {
 		return executed(part, q)
 	}
-	return find(part)
+	return find(parts, part)
 }
 
 // complete answers the questions that are left open.
-func (c *choice) complete() {
+func (c *choice) complete(parts []entry) {
 	for q, name := range defaults() {
 		if c.by[q] == nil && name != "" {
-			e, err := find(name)
+			e, err := find(parts, name)
 			if err != nil {
 				panic("policy: default: " + err.Error())
 			}
@@ -255,8 +259,8 @@ func (c *choice) parts(opt Options) [questions]Part {
 	return parts
 }
 
-// find returns the entry of that name. The error for an unknown name has the nearest.
-func find(name string) (*entry, error) {
+// find returns the entry of that name among parts. The error for an unknown name has the nearest.
+func find(parts []entry, name string) (*entry, error) {
 	for prefix, open := range fileParts() {
 		if file, ok := strings.CutPrefix(name, prefix); ok {
 			return open(name, file)
@@ -265,14 +269,13 @@ func find(name string) (*entry, error) {
 	if strings.HasPrefix(name, execPart) {
 		return nil, fmt.Errorf("say what %q answers: --place, --circuits, --route or --share %s", name, name)
 	}
-	all := list()
-	for i := range all {
-		if all[i].Name == name {
-			return &all[i], nil
+	for i := range parts {
+		if parts[i].Name == name {
+			return &parts[i], nil
 		}
 	}
 	var known []string
-	for _, p := range Parts() {
+	for _, p := range infos(parts) {
 		known = append(known, p.Name)
 	}
 	const listAll = "lightloom policy list shows all"
@@ -284,9 +287,9 @@ func find(name string) (*entry, error) {
 }
 
 // known lists the parts that answer just that question.
-func known(q Question) []string {
+func known(parts []entry, q Question) []string {
 	var all []string
-	for _, p := range Parts() {
+	for _, p := range infos(parts) {
 		if len(p.Questions) == 1 && p.Questions[0] == q {
 			all = append(all, p.Name)
 		}

@@ -158,23 +158,3 @@ func (t *tracker) next(ctx context.Context, after uint64) (*leadershipTerm, erro
 		}
 	}
 }
-
-// known waits until some node is known to lead.
-func (t *tracker) known(ctx context.Context) (string, uint64, error) {
-	for {
-		t.mu.Lock()
-		leader, term, changed, closed := t.leader, t.term, t.changed, t.closed
-		t.mu.Unlock()
-		switch {
-		case closed != nil:
-			return "", 0, closed
-		case leader != "":
-			return leader, term, nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return "", 0, context.Cause(ctx)
-		}
-	}
-}

@@ -194,14 +194,6 @@ func (n *Node) Leader() (id, addr string, term uint64) {
 	return id, n.Addr(id), term
 }
 
-// AwaitLeader waits until some replica is known to lead.
-func (n *Node) AwaitLeader(ctx context.Context) (id, addr string, term uint64, err error) {
-	if id, term, err = n.track.known(ctx); err != nil {
-		return "", "", 0, fmt.Errorf("wait for a leader: %w", err)
-	}
-	return id, n.Addr(id), term, nil
-}
-
 // Digest returns the machine's digest and the index of the last entry it holds. Two replicas that
 // answer the same index answer the same digest.
 func (n *Node) Digest() (index uint64, digest [32]byte) {

@@ -9,7 +9,7 @@ import (
 	"lightloom/southbound"
 )
 
-// Fabric is what Check walks: the rules of each device and the circuits that pass light.
+// Fabric is what a Checker walks: the rules of each device and the circuits that pass light.
 type Fabric struct {
 	*topo.Fabric
 	Rules    [][]southbound.Rule // by DeviceID, sorted by match
@@ -37,12 +37,8 @@ func Lookup(rules []southbound.Rule, dst, src southbound.RackID,
 	return southbound.Rule{}, false
 }
 
-// Walk follows a packet from rack src to rack dst and returns the links it takes, or why it does not arrive.
-func (f *Fabric) Walk(src, dst southbound.RackID, tag southbound.Tag) ([]pathmap.LinkID, error) {
-	return f.walk(nil, new(devices), src, dst, tag)
-}
-
-// walk appends the links that the packet takes, and notes whose tables it has met.
+// walk follows a packet from rack src to rack dst. It appends the links that the packet takes, notes whose tables it
+// has met, and returns why it does not arrive.
 func (f *Fabric) walk(way []pathmap.LinkID, met *devices, src, dst southbound.RackID,
 	tag southbound.Tag) ([]pathmap.LinkID, error) {
 	t := f.Topology
@@ -90,10 +86,6 @@ func (f *Fabric) dark(l pathmap.LinkID) bool {
 	return (f.Dark != nil && f.Dark[l]) || (f.IsOCS(link.To) &&
 		f.Circuits[f.OCSPort(link.To, link.ToPort)] == southbound.NoPort)
 }
-
-// Check returns the first fault of a fabric: a circuit output lit twice, a circuit between two OCSes,
-// or a packet of some tag between two racks that loops, is dropped, or comes out at the wrong rack.
-func Check(f *Fabric) error { return new(Checker).Check(f) }
 
 // Checker checks a fabric again and again. It walks only where a rule or a circuit that a packet can meet has changed
 // since the last time that there was no fault.
@@ -157,7 +149,8 @@ func (c *Checker) CheckWanted(b *Base, circuits []southbound.Port) error {
 	return c.Check(f)
 }
 
-// Check returns what the function of this name does. It keeps f until the next call.
+// Check returns the first fault of a fabric: a circuit output lit twice, a circuit between two OCSes, or a packet of
+// some tag between two racks that loops, is dropped, or comes out at the wrong rack. It keeps f until the next call.
 func (c *Checker) Check(f *Fabric) error {
 	if err := checkOCSes(f); err != nil {
 		return err

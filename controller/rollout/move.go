@@ -185,9 +185,6 @@ func (m *Mover) Remove(in, out southbound.Port) {
 	m.start(in, out, []southbound.CrossConnect{{In: in, Out: out}}).off = true
 }
 
-// Busy reports whether a move is in progress, or has settled without a report by Next yet.
-func (m *Mover) Busy() bool { return len(m.moves)+len(m.out) > 0 }
-
 // Moving reports whether in→out is being moved to, or removed.
 func (m *Mover) Moving(in, out southbound.Port) bool {
 	return slices.ContainsFunc(m.moves, func(o *move) bool {

@@ -4,9 +4,6 @@ import "lightloom/southbound"
 
 // What the mover knows by port, so that a move looks at no others.
 
-// Lit returns the output that an input was last reported to be connected to, or NoPort.
-func (m *Mover) Lit(in southbound.Port) southbound.Port { return m.lit[in] }
-
 // noteCircuit notes where an input leads. An output that is no port of the OCS is ignored.
 func (m *Mover) noteCircuit(in, out southbound.Port) {
 	if out < 0 || int(out) >= len(m.lit) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"lightloom/pathmap"
@@ -50,10 +51,10 @@ func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.D
 		if node.Role == pathmap.Host {
 			continue
 		}
-		id := southbound.DeviceID(i)
+		id, open := southbound.DeviceID(i), new(atomic.Bool)
 		lines[id] = gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
 			return now().Dial(ctx, f(), id, by, os.Getenv, func(cfg *gnmi.Config) {
-				cfg.Start, cfg.Timeout, cfg.Turns = c.Epoch, dialWithin, turns
+				cfg.Start, cfg.Timeout, cfg.Turns, cfg.Open = c.Epoch, dialWithin, turns, open
 				cfg.Election = func() gnmi.Election { return election }
 			})
 		}, func() time.Duration { return now().SetWithin(node.Name) })

@@ -126,12 +126,6 @@ func (s *State) drop(e *Entry) error {
 	return nil
 }
 
-// Carries reports whether a reservation carries a row of a coflow.
-func (s *State) Carries(r *controller.CircuitReservation, id southbound.CoflowID, c *Coflow, row int) bool {
-	return (r.Coflow == id || r.Coflow == controller.AnyCoflow) &&
-		s.RackOf(c.Columns.Src[row]) == s.rack(r.In) && s.RackOf(c.Columns.Dst[row]) == s.rack(r.Out)
-}
-
 // AppendTags appends the current tag of each row of a coflow. It is the circuit's if a begun
 // reservation carries the row and the circuit is in service; TagHold if the reservation's Fallback
 // requires it meanwhile, or if the fabric carries bytes between racks over circuits only; otherwise the

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"testing"
 
-	"lightloom/controller"
 	"lightloom/controller/state"
 	"lightloom/pathmap/topo"
 	"lightloom/southbound"
@@ -35,9 +34,9 @@ func TestRowsLikeReference(t *testing.T) {
 				for range 1 + rng.IntN(2) {
 					var got, want []int32
 					s.Rows(c, in, out, func(row int32) { got = append(got, row) })
-					r := controller.CircuitReservation{Coflow: 0, In: in, Out: out}
+					from, to := f.OCSRack(int32(in)), f.OCSRack(int32(out))
 					for row, done := range c.Done {
-						if !done && s.Carries(&r, 0, c, row) {
+						if !done && int32(s.RackOf(c.Columns.Src[row])) == from && int32(s.RackOf(c.Columns.Dst[row])) == to {
 							want = append(want, int32(row))
 						}
 					}

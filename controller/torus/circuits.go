@@ -6,10 +6,6 @@ import (
 	"slices"
 )
 
-// Switches returns how many optical switches a pod of cubes of that side has: one for each place on the faces of each
-// dimension.
-func Switches(side int) int { return 3 * side * side }
-
 // Circuit joins the fibre of a cube's upper face to the fibre of a cube's lower face at the same place: both lead to
 // one switch. It carries light both ways.
 type Circuit struct {

@@ -68,9 +68,6 @@ func (p *Pod) Cubes() int { return len(p.taken) }
 // Nodes returns the number of nodes.
 func (p *Pod) Nodes() int { return len(p.taken) * bits.OnesCount64(p.whole) }
 
-// Side returns the side of a cube, in nodes.
-func (p *Pod) Side() int { return p.side }
-
 // Free returns the free nodes of a cube; none while it is away.
 func (p *Pod) Free(cube int) uint64 {
 	if p.away[cube] {

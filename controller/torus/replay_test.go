@@ -31,13 +31,14 @@ func TestCircuitsMakeTheTorus(t *testing.T) {
 	folded := 0
 	for seed := range uint64(tries.Of(4, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		pod, err := torus.New(4-2*int(seed%2), 4, 4, 4)
+		side := 4 - 2*int(seed%2)
+		pod, err := torus.New(side, 4, 4, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := shapes()
 		for _, n := range rng.Perm(len(all)) {
-			if all[n].Check(pod.Side()) != nil {
+			if all[n].Check(side) != nil {
 				continue
 			}
 			p := torus.BestFit(pod, all[n])
@@ -101,14 +102,15 @@ func TestReplayFinds(t *testing.T) {
 func TestReconfigureJoins(t *testing.T) {
 	for seed := range uint64(tries.Of(4, 300)) {
 		rng := rand.New(rand.NewPCG(seed, 2))
-		pod, err := torus.New(4-2*int(seed%2), 3, 3, 3)
+		side := 4 - 2*int(seed%2)
+		pod, err := torus.New(side, 3, 3, 3)
 		if err != nil {
 			t.Fatal(err)
 		}
 		all := shapes()
 		for _, rule := range []func(*torus.Pod, torus.Shape) *torus.Placement{torus.Reconfigure, torus.RFold} {
 			s := all[rng.IntN(len(all))]
-			if s.Check(pod.Side()) != nil {
+			if s.Check(side) != nil {
 				continue
 			}
 			p := rule(pod, s)

@@ -86,20 +86,6 @@ type Spark struct {
 	Notes []string // what the log does not hold, for a report
 }
 
-// ReadSpark reads the event log of a Spark application, compressed by any of Spark's codecs but lzf, by gzip, or not: a
-// job for each Spark job, with the stages that ran for it and their tasks. Tasks compute as long as they ran without
-// waiting for blocks. A stage receives what its tasks read of shuffles, from its parents by what these wrote; from a
-// parent that ran for an earlier job it reads that job's output. Blocks of the file system have their size only. A log
-// that ends in the middle of a line holds what it holds. Anything else is an error that names file and line.
-func ReadSpark(r io.Reader, name string) (*Spark, error) {
-	l := newSparkLog()
-	err := l.read(r, true)
-	if err != nil {
-		return nil, fmt.Errorf("read Spark event log %q: %w", name, err)
-	}
-	return l.spark(name)
-}
-
 // sparkLog is a log being read.
 type sparkLog struct {
 	line   int

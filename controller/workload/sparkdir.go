@@ -11,9 +11,16 @@ import (
 	"strconv"
 )
 
-// ReadSparkFile is ReadSpark for the path of a log: a file, or a folder eventlog_v2_… as Spark rolls
-// logs (the default from 4.0 on). The parts of a folder are read in their order; what Spark has
-// compacted stands for all parts up to its own, and has forgotten jobs that had ended.
+// ReadSparkFile reads the event log of a Spark application, compressed by any of Spark's codecs but lzf, by gzip, or
+// not: a job for each Spark job, with the stages that ran for it and their tasks. Tasks compute as long as they ran
+// without waiting for blocks. A stage receives what its tasks read of shuffles, from its parents by what these wrote;
+// from a parent that ran for an earlier job it reads that job's output. Blocks of the file system have their size
+// only. A log that ends in the middle of a line holds what it holds. Anything else is an error that names file and
+// line.
+//
+// The path is that of a file, or of a folder eventlog_v2_… as Spark rolls logs (the default from 4.0 on). The parts of
+// a folder are read in their order; what Spark has compacted stands for all parts up to its own, and has forgotten jobs
+// that had ended.
 func ReadSparkFile(path string) (*Spark, error) {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -49,7 +49,7 @@ func TestLikeReferenceWithLostHosts(t *testing.T) {
 		}
 		void += len(sc.rows) - len(got)
 		for k, at := range w.ended {
-			if d := (got[k] - at).Abs(); d > 20*time.Nanosecond {
+			if d := (got[k] - at).Abs(); float64(d) > w.doubts[k] {
 				t.Fatalf("seed %d: row %d of coflow %d ended at %v, reference %v", seed, k.Row, k.Coflow, got[k], at)
 			}
 		}

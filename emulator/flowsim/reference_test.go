@@ -30,6 +30,9 @@ type reference struct {
 	cut    []bool           // by link
 	bytes  []float64        // by link
 	lost   map[southbound.HostID]bool
+
+	doubts map[southbound.HostFlowKey]float64 // ns that another simulator's end can be off: see doubtEnd
+	doubt  float64                            // the largest of those that have just been
 }
 
 type referenceFlow struct {
@@ -43,6 +46,7 @@ type referenceFlow struct {
 	rate  float64 // bits a second
 	wish  float64
 	end   time.Duration
+	doubt float64 // bytes that another simulator can have more left, or less
 }
 
 func newReference(f *topo.Fabric, backup bool) *reference {
@@ -50,7 +54,7 @@ func newReference(f *topo.Fabric, backup bool) *reference {
 		pairs: map[pair]float64{},
 		out:   map[int32]int32{}, lit: map[int32]time.Duration{}, ended: map[southbound.HostFlowKey]time.Duration{},
 		spine: map[[2]int32]int{}, cut: make([]bool, len(f.Topology.Links())),
-		bytes: make([]float64, len(f.Topology.Links()))}
+		bytes: make([]float64, len(f.Topology.Links())), doubts: map[southbound.HostFlowKey]float64{}}
 }
 
 func (w *reference) start(c southbound.CoflowID, rows []row) {
@@ -177,12 +181,17 @@ func (w *reference) decide() {
 			over = over || load[l] > float64(w.f.Topology.Link(l).Capacity)*(1+slack)
 		}
 	}
-	for _, fl := range w.flows {
-		fl.rate = fl.wish
+	before := make([]float64, len(w.flows))
+	for i, fl := range w.flows {
+		before[i], fl.rate = fl.rate, fl.wish
 	}
 	if over {
 		w.pour()
 	}
+	for i, fl := range w.flows {
+		fl.doubt += math.Abs(fl.rate-before[i]) / 8e9 * w.doubt
+	}
+	w.doubt = 0
 	for _, fl := range w.flows {
 		if w.onPace(fl) && fl.ok && short(fl.rate, fl.wish) {
 			fl.late, fl.cap = true, fl.wish
@@ -359,6 +368,18 @@ func (w *reference) flow(to time.Duration) {
 			return false
 		}
 		w.ended[fl.key] = to
+		w.doubtEnd(fl)
 		return true
 	})
+}
+
+// doubtEnd notes by how much an end can differ between two simulators. Each rounds it up to a nanosecond, from sums of
+// its own: one more or less. Others whose rates change then have their old rate that much longer, so that what they
+// have left differs; it takes the longer to pass the slower they are in the end.
+func (w *reference) doubtEnd(fl *referenceFlow) {
+	doubt := 1.0
+	if fl.rate > 0 {
+		doubt += fl.doubt * 8e9 / fl.rate
+	}
+	w.doubts[fl.key], w.doubt = doubt, max(w.doubt, doubt)
 }

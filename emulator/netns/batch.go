@@ -2,6 +2,7 @@ package netns
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"sync/atomic"
@@ -52,8 +53,9 @@ type batched struct {
 // batchBytes are how many bytes a batch has before it is sent: sockets take some 200,000.
 const batchBytes = 64 << 10
 
-// Where the header of a request (struct nlmsghdr), and what follows it (tcmsg, ifinfomsg), have their fields.
+// Where the header of a request or an answer (struct nlmsghdr), and what follows it (tcmsg, ifinfomsg), have fields.
 const (
+	atType  = 4
 	atFlags = 6
 	atSeq   = 8
 	atIndex = 20
@@ -93,24 +95,34 @@ func (b *batch) send() (tag int, err error) {
 	if err := unix.Sendto(s.GetFd(), buf, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return all[0].tag, fmt.Errorf("%s: %w", all[0].what, err)
 	}
+	return answer(s.GetFd(), all)
+}
+
+// answer reads all that the kernel has answered to requests, which is there once they are sent: what is left would take
+// the room of later answers. Of very many refusals the kernel drops the last, and says so once.
+func answer(socket int, all []batched) (tag int, err error) {
+	done := false
 	for {
-		msgs, _, err := s.Receive()
-		if err != nil {
-			return all[0].tag, fmt.Errorf("%s: %w", all[0].what, err)
+		var m [unix.NLMSG_HDRLEN + 4]byte // each answer is a datagram, which begins with the number of an error
+		n, _, failed := unix.Recvfrom(socket, m[:], unix.MSG_DONTWAIT)
+		switch {
+		case errors.Is(failed, unix.ENOBUFS) || errors.Is(failed, unix.EINTR):
+			continue
+		case errors.Is(failed, unix.EAGAIN) && (done || err != nil):
+			return tag, err
+		case failed != nil:
+			return all[0].tag, fmt.Errorf("%s: read the answer: %w", all[0].what, failed)
 		}
-		for _, m := range msgs {
-			i, found := slices.BinarySearchFunc(all, m.Header.Seq, func(r batched, seq uint32) int {
-				return int(int32(r.seq - seq)) // numbers go round
-			})
-			if !found || m.Header.Type != unix.NLMSG_ERROR || len(m.Data) < 4 {
-				continue // an answer to what was sent before
-			}
-			switch code := int32(binary.NativeEndian.Uint32(m.Data)); {
-			case code != 0:
-				return all[i].tag, fmt.Errorf("%s: %w", all[i].what, syscall.Errno(-code))
-			case i == len(all)-1:
-				return 0, nil
-			}
+		i, found := slices.BinarySearchFunc(all, binary.NativeEndian.Uint32(m[atSeq:]), func(r batched, seq uint32) int {
+			return int(int32(r.seq - seq)) // numbers go round
+		})
+		if !found || n < len(m) || binary.NativeEndian.Uint16(m[atType:]) != unix.NLMSG_ERROR {
+			continue // an answer to what was sent before
 		}
+		code := int32(binary.NativeEndian.Uint32(m[unix.NLMSG_HDRLEN:]))
+		if code != 0 && err == nil {
+			tag, err = all[i].tag, fmt.Errorf("%s: %w", all[i].what, syscall.Errno(-code))
+		}
+		done = done || i == len(all)-1
 	}
 }

@@ -51,9 +51,7 @@ func Detach(argv []string, stdout, stderr io.Writer) error {
 	if len(word) == 0 {
 		return failedUp(cmd, log, stderr)
 	}
-	if _, err := log.Seek(0, io.SeekStart); err == nil {
-		_, _ = io.Copy(stdout, log)
-	}
+	show(stdout, log)
 	_, err = fmt.Fprintf(stdout, "it runs in the background as process %d; lightloom down ends it; it writes to %s\n",
 		cmd.Process.Pid, name)
 	return errors.Join(err, cmd.Process.Release())
@@ -62,14 +60,19 @@ func Detach(argv []string, stdout, stderr io.Writer) error {
 // failedUp shows why a fabric did not come up, with its exit status.
 func failedUp(cmd *exec.Cmd, log *os.File, stderr io.Writer) error {
 	err := cmd.Wait()
-	if _, seek := log.Seek(0, io.SeekStart); seek == nil {
-		_, _ = io.Copy(stderr, log)
-	}
+	show(stderr, log)
 	var exit *exec.ExitError
 	if errors.As(err, &exit) {
 		return &console.ExitError{Code: max(1, exit.ExitCode())}
 	}
 	return errors.Join(errors.New("up: the fabric did not come up"), err)
+}
+
+// show prints what is in a log now. Whoever writes to it moves its offset, which is this process's too.
+func show(to io.Writer, log *os.File) {
+	if st, err := log.Stat(); err == nil {
+		_, _ = io.Copy(to, io.NewSectionReader(log, 0, st.Size()))
+	}
 }
 
 // isDetach reports whether a word is the flag that Detach takes away.

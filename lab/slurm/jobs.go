@@ -80,6 +80,7 @@ type Job struct {
 	Count   int      // of nodes that it asks for
 	Require []string // nodes that it must have
 	Named   bool     // by its user's word; otherwise they were chosen for it
+	Chosen  []string // nodes that were chosen for it
 	Reason  string   // why it waits
 	Failed  bool     // a node would not launch it
 	Mark    string   // held, releasing, placed, or what anybody else has written
@@ -174,10 +175,24 @@ func ParseJobs(b []byte) ([]Job, error) {
 		if err := errors.Join(errs[:]...); err != nil {
 			return nil, fmt.Errorf("read jobs of Slurm: job %d: %w", x.ID, err)
 		}
-		j.Named = len(j.Require) > 0 && (j.Named || j.Mark == held || strings.HasPrefix(j.Mark, refused))
+		j.recall()
 		out = append(out, j)
 	}
 	return out, nil
+}
+
+// recall reads from the mark which nodes were chosen, and finds out whether the user has named others.
+func (j *Job) recall() {
+	mark, list, _ := strings.Cut(j.Mark, chosen)
+	j.Mark = mark
+	j.Chosen, _ = expandList(list) // what is none somebody else has written
+	own := map[string]bool{}
+	for _, n := range j.Chosen {
+		own[n] = true
+	}
+	others := slices.ContainsFunc(j.Require, func(n string) bool { return !own[n] })
+	j.Named = len(j.Require) > 0 && (j.Named || j.Mark == held || strings.HasPrefix(j.Mark, refused) ||
+		len(own) > 0 && others)
 }
 
 // expandList returns the names of a list of hosts such as h0-[0-1],h2-0.
@@ -299,12 +314,20 @@ const (
 
 	// named follows where the user has named the job's nodes: no others are chosen for it later.
 	named = ", on nodes that it names"
+
+	// chosen is followed by the nodes that were chosen for the job. Where it has others, its user has written them since.
+	chosen = ", on nodes chosen for it: "
 )
 
 // marked is a mark as the job's comment has it. The nodes of a job that is refused are its user's, if it has any.
 func (j *Job) marked(mark string) string {
-	if j.Named && !strings.HasPrefix(mark, refused) {
+	switch {
+	case strings.HasPrefix(mark, refused):
+		return mark
+	case j.Named:
 		return mark + named
+	case len(j.Chosen) > 0 && (mark == placed || mark == releasing):
+		return mark + chosen + strings.Join(j.Chosen, ",")
 	}
 	return mark
 }
@@ -346,6 +369,7 @@ func (c *Client) Release(ctx context.Context, job int) error {
 
 // Require has a pending job wait for nodes, or for any where none are named, and marks it as one to release.
 func (c *Client) Require(ctx context.Context, j *Job, nodes []string) error {
+	j.Chosen = nodes
 	_, err := c.Call(ctx, "scontrol", "update", fmt.Sprintf("JobId=%d", j.ID), "ReqNodeList="+strings.Join(nodes, ","),
 		"AdminComment="+j.marked(releasing))
 	return err

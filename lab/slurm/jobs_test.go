@@ -359,20 +359,21 @@ func TestNamed(t *testing.T) {
 	d.job.After = time.Unix(0, 0)
 	serve("it is due", "create h0-1,h1-1", "require 7 h0-1,h1-1", "release")
 
-	d.job.Require, d.job.Named, d.job.Mark = []string{"h0-0", "h1-0"}, false, placed
-	err := b.Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
-	if want := []string{"hold", "require 7 h0-1,h1-1", "release"}; err != nil || !slices.Equal(d.told, want) {
-		t.Errorf("nodes without circuits, written once it was released: %v, %q, want %q", err, d.told, want)
-	}
+	nodes = []string{"h0-0", "h1-0"}
+	d.job.Require, d.job.Mark = nodes, placed
+	serve("others are written into it once it was released", "hold", "delete", "create h0-0,h1-0", "require 7 h0-0,h1-0",
+		"release")
 	d = &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: 2, Require: nodes, Named: true,
 		Comment: "lightloom:circuits=required,shape=2x2x1"}, slices: map[string]*apiv1.Slice{}}
-	err = d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
 	if want := refused + "a shape has nodes of its own: leave --nodelist away"; err != nil || d.job.Mark != want {
 		t.Errorf("a shape and a list: %v, %q, want %q", err, d.job.Mark, want)
 	}
 
 	var all []byte
-	for _, mark := range []string{held, d.job.marked(placed), placed, d.job.marked(refused + "why")} {
+	on := func(nodes ...string) string { return (&Job{Chosen: nodes}).marked(placed) }
+	for _, mark := range []string{held, d.job.marked(placed), placed, d.job.marked(refused + "why"), on("h0-0", "h0-1"),
+		on("h1-0", "h1-1"), on("h1-[")} {
 		all = fmt.Appendf(all, `,{"job_id":7,"required_nodes":"h0-1","admin_comment":%q}`, mark)
 	}
 	all = fmt.Appendf(all, `,{"job_id":7,"required_nodes":"","admin_comment":%q}`, (&Job{Named: true}).marked(releasing))
@@ -383,7 +384,8 @@ func TestNamed(t *testing.T) {
 	for i, want := range []struct {
 		mark  string
 		named bool
-	}{{held, true}, {placed, true}, {placed, false}, {refused + "why", true}, {releasing, false}} {
+	}{{held, true}, {placed, true}, {placed, false}, {refused + "why", true}, {placed, false}, {placed, true},
+		{placed, false}, {releasing, false}} {
 		if got[i].Mark != want.mark || got[i].Named != want.named {
 			t.Errorf("%q, named %v, want %+v", got[i].Mark, got[i].Named, want)
 		}

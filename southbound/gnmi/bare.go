@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 )
@@ -12,10 +13,11 @@ import (
 type bareness struct {
 	mu     sync.Mutex
 	fenced bool // the device refuses changes of older leaders
-	open   bool // the device may still make a change: none has been accepted since it was sent
 	sets   int  // changes sent
 	listed int  // answers that listed rules
 	bare   bool // a read found no rule; it began after the device was claimed, and no change has been sent since
+
+	open *atomic.Bool // Config.Open: the device may still make a change, and none has been accepted since it was sent
 }
 
 // claimed notes how a claim ended.
@@ -30,23 +32,20 @@ func (b *bareness) sent() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	was := b.bare
-	b.bare, b.open = false, true
+	b.bare = false
+	b.open.Store(true)
 	b.sets++
 	return was
 }
 
 // accepted notes that the change which was sent last has been made.
-func (b *bareness) accepted() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open = false
-}
+func (b *bareness) accepted() { b.open.Store(false) }
 
 // reading returns what ends a read that begins now.
 func (b *bareness) reading() (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	settled, sets, listed := b.fenced && !b.open, b.sets, b.listed
+	settled, sets, listed := b.fenced && !b.open.Load(), b.sets, b.listed
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

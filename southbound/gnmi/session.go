@@ -1,6 +1,7 @@
 package gnmi
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -23,6 +25,7 @@ import (
 
 	"lightloom/southbound"
 	"lightloom/southbound/gnmi/schema"
+	"lightloom/southbound/pki"
 )
 
 // Election is an election id: the client with the largest one can write; see Less.
@@ -67,6 +70,9 @@ type Config struct {
 	// sessions of a process, which would else hold the tables of all devices in several forms at once; nil: any number.
 	Turns chan struct{}
 	Poll  time.Duration // between two reads of what a device can not stream; 0 means 1 s
+	// Open is whether the device may still make a change whose answer has not come. Sessions that follow each other at
+	// one device share it; nil: this is the only one.
+	Open *atomic.Bool
 }
 
 // StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a
@@ -106,7 +112,8 @@ type Session struct {
 
 var _ southbound.Device = (*Session)(nil)
 
-// Dial connects to a device and checks that the profile fits it. ctx bounds Dial, not the session.
+// Dial connects to a device and checks that the profile fits it. It waits for a device that is not there yet, but not
+// with a certificate that has expired. ctx bounds Dial, not the session.
 func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	s, err := open(cfg)
 	if err != nil {
@@ -114,7 +121,8 @@ func Dial(ctx context.Context, cfg Config) (*Session, error) {
 	}
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(true))
+	_, expired := pki.Expired(cfg.TLS, time.Now())
+	caps, err := s.client.Capabilities(ctx, &gpb.CapabilityRequest{}, grpc.WaitForReady(!expired))
 	switch {
 	case err == nil && cfg.Profile == nil:
 		err = s.choose(ctx, caps)
@@ -140,6 +148,7 @@ func open(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), turn: make(chan struct{}, 1)}
+	s.rules.open = cmp.Or(cfg.Open, new(atomic.Bool))
 	if cfg.Profile != nil {
 		s.model = cfg.Profile.Model()
 	}

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
 	"google.golang.org/grpc/codes"
@@ -205,5 +207,38 @@ func TestTableAfterOpenSet(t *testing.T) {
 				want(n)
 			}
 		})
+	}
+}
+
+// TestTableAfterRedial: nor does a read by the session that follows the one which sent that change.
+func TestTableAfterRedial(t *testing.T) {
+	sw := deletes{villain: villain{get: func(context.Context) (*gpb.GetResponse, error) {
+		return &gpb.GetResponse{}, nil
+	}}, sets: make(chan int, 1), held: make(chan struct{}), heeds: true}
+	cfg := gnmi.Config{Name: "d", Addr: serve(t, sw), Plaintext: true, Timeout: time.Minute, Open: new(atomic.Bool),
+		Profile: gnmi.OpenConfig{Ports: 4, Racks: 100}, Election: func() gnmi.Election { return leads }}
+	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) { return gnmi.Dial(ctx, cfg) }, nil)
+	defer l.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- l.Set(t.Context(), hundred()) }()
+	<-sw.sets
+	l.Redial()
+	if err := <-ended; err == nil {
+		t.Error("a Set is accepted whose session has ended")
+	}
+	close(sw.held)
+	for _, n := range []int{100, 0} {
+		if err := l.Claim(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := l.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Set(t.Context(), hundred()); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-sw.sets; got != n {
+			t.Errorf("%d rules are deleted, want %d", got, n)
+		}
 	}
 }

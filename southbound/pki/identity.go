@@ -132,6 +132,28 @@ func (id Identity) pair() tls.Certificate {
 	return c
 }
 
+// Expired returns when a certificate that a client would show has expired; false if none has.
+func Expired(c *tls.Config, now time.Time) (time.Time, bool) {
+	if c == nil {
+		return time.Time{}, false
+	}
+	own := slices.Clone(c.Certificates)
+	if c.GetClientCertificate != nil {
+		if shown, err := c.GetClientCertificate(&tls.CertificateRequestInfo{}); err == nil {
+			own = append(own, *shown)
+		}
+	}
+	for _, o := range own {
+		if len(o.Certificate) == 0 {
+			continue
+		}
+		if leaf, err := x509.ParseCertificate(o.Certificate[0]); err == nil && now.After(leaf.NotAfter) {
+			return leaf.NotAfter, true
+		}
+	}
+	return time.Time{}, false
+}
+
 // Peer returns the role and name of the other side of a connection whose handshake is done.
 func Peer(s tls.ConnectionState) (Role, string, error) {
 	if len(s.PeerCertificates) == 0 {

@@ -153,12 +153,6 @@ func (m *Model) attention() float64 { return 2 * float64(m.Hidden) * float64(m.H
 // feed returns the parameters of one feed-forward network.
 func (m *Model) feed() float64 { return 3 * float64(m.Hidden) * float64(m.Forward) }
 
-// Parameters returns those of the whole model.
-func (m *Model) Parameters() float64 {
-	layer := m.attention() + m.feed()*float64(max(m.Experts, 1))
-	return float64(m.Layers)*layer + 2*float64(m.Hidden)*float64(m.Words)
-}
-
 // computing returns how long a microbatch takes in a block, forward; part is the work of this rank's experts beside
 // what they would have if all got alike.
 func (j *Job) computing(stage, block int, part float64) time.Duration {

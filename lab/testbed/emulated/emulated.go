@@ -150,7 +150,7 @@ func newStage(o ChildConfig, stderr io.Writer) (_ *Testbed, err error) {
 	if err != nil {
 		return nil, err
 	}
-	garbage(&o, f, ofFabric, machineMemory()).Limit()
+	garbage(&o, f, ofFabric).Limit()
 	s := &Testbed{Config: o, Topo: f, Began: time.Now(), stderr: stderr, delta: rollout.DefaultControl().
 		Delta(o.Delays.Slowest().Quantile(0.9))}
 	if s.state, err = s.openState(); err != nil {
@@ -252,7 +252,7 @@ func (s *Testbed) replicaConfig() server.ReplicaConfig {
 		Sample: samplePeriod(&s.Config, s.Topo),
 		Parent: server.Parent{FixedCables: true, Replay: len(s.Config.Jobs) > 0, FewQueues: s.Packets.Net.FewQueues(),
 			Silence: silence(&s.Config, s.Topo), Within: within(&s.Config, s.Topo),
-			Garbage: garbage(&s.Config, s.Topo, ofLeader, machineMemory())},
+			Garbage: garbage(&s.Config, s.Topo, ofLeader)},
 		Verbose: os.Getenv(VerboseEnv) != ""}
 }
 

@@ -1,11 +1,8 @@
 package emulated
 
 import (
-	"math"
 	"os"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"lightloom/controller/server"
 	"lightloom/pathmap/topo"
@@ -27,23 +24,14 @@ var (
 const comingUp = 2 * time.Minute
 
 // garbage is how much garbage processes of a fabric gather, unless GOGC or GOMEMLIMIT says so. A large fabric that is
-// kept up needs two thirds of the memory so, for more processor time while it comes up. On small machines the memory
-// before they collect it is a part of the machine's, in bytes.
-func garbage(o *ChildConfig, f *topo.Fabric, n need, machine int64) server.Garbage {
+// kept up needs two thirds of the memory so, for more processor time while it comes up. Where there is little memory,
+// what they take before they collect it is a part of that.
+func garbage(o *ChildConfig, f *topo.Fabric, n need) server.Garbage {
 	nodes := len(f.Topology.Nodes())
 	if !o.Stay || nodes <= fewNodes || os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return server.Garbage{}
 	}
 	tables := int64(nodes-f.Hosts()) * int64(f.Racks)
 	const part = 8
-	return server.Garbage{Percent: 50, Memory: min(n.node*int64(nodes)+n.table*tables, machine/part), First: comingUp}
-}
-
-// machineMemory is the memory of the machine, in bytes.
-func machineMemory() int64 {
-	var is unix.Sysinfo_t
-	if unix.Sysinfo(&is) != nil {
-		return math.MaxInt64
-	}
-	return int64(is.Totalram) * int64(is.Unit)
+	return server.Garbage{Percent: 50, Memory: min(n.node*int64(nodes)+n.table*tables, o.Memory/part), First: comingUp}
 }

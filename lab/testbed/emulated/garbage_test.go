@@ -41,7 +41,7 @@ func TestGarbage(t *testing.T) {
 				if set != "" {
 					most = 0
 				}
-				g := garbage(&ChildConfig{Stay: true}, f, n, tt.machine)
+				g := garbage(&ChildConfig{Stay: true, Memory: tt.machine}, f, n)
 				if g.Memory > most || g.Memory < most*3/4 || (g.Percent == 0) != (most == 0) {
 					t.Errorf("%v, %s set, process %d of 2: %+v, want at most %d bytes and not much less", spec, set, i+1, g, most)
 				}

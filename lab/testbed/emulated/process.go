@@ -30,7 +30,8 @@ type ChildConfig struct {
 	Hold     bool      `json:"hold,omitempty"`  // likewise for a measurement: nothing runs that a run of jobs lacks
 	State    string    `json:"state,omitempty"` // directory of the replicas' logs; empty: they end with the run
 	// least interval between announcements of LLDP of a fabric that stays up; 0: by its size
-	Speak time.Duration `json:"speak,omitempty"`
+	Speak  time.Duration `json:"speak,omitempty"`
+	Memory int64         `json:"memory,omitempty"` // that it may take with its replicas, in bytes; filled in
 }
 
 // Killing kills the leader once the log has that many entries.
@@ -105,6 +106,7 @@ func served(profile string) string {
 // InNamespaces runs the process inside to its end, and passes each of its events to listen. extra is its descriptor 5.
 func InNamespaces(ctx context.Context, o ChildConfig, opt Options, extra *os.File,
 	listen func(*Event)) error {
+	o.Memory = memory()
 	orders, ordersW, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("make pipe: %w", err)

@@ -181,9 +181,6 @@ func (x *Testbed) Submit(_ context.Context, _ int, j *controller.Job) error {
 	return nil
 }
 
-// AskSlice asks the controller for a slice of a pod, or to delete one.
-func (x *Testbed) AskSlice(r loop.SliceRequest) { x.in.Slices = append(x.in.Slices, r) }
-
 // CancelAll implements Testbed.
 func (x *Testbed) CancelAll(context.Context) (bool, error) {
 	x.in.Jobs = nil

@@ -44,7 +44,7 @@ func newDeviceCertify() *cobra.Command {
 		ctx, cancel := context.WithTimeout(c.Context(), 3*askTimeout)
 		defer cancel()
 		if err := certify(ctx, cfg, id); err != nil {
-			return unreached(fmt.Errorf("certify device %s: %w", cfg.Addr, err), cfg.Addr)
+			return unreached(fmt.Errorf("certify device %s: %w", cfg.Addr, err), cfg, time.Now())
 		}
 		_, err = fmt.Fprintf(c.OutOrStdout(), "%s serves with certificate %s, good until %s\n",
 			cfg.Addr, id.Serial(),

@@ -94,7 +94,7 @@ func askDevice(ctx context.Context, cfg gnmi.Config) (*probe.Report, error) {
 	defer cancel()
 	report, err := probe.Ask(ctx, conn)
 	if err = errors.Join(err, conn.Close()); err != nil {
-		return nil, unreached(fmt.Errorf("probe device %q: %w", cfg.Addr, err), cfg.Addr)
+		return nil, unreached(fmt.Errorf("probe device %q: %w", cfg.Addr, err), cfg, time.Now())
 	}
 	return report, nil
 }

@@ -29,7 +29,7 @@ func (r *reach) ofSystem(c *cobra.Command, args []string,
 	ctx, cancel := context.WithTimeout(c.Context(), askTimeout)
 	defer cancel()
 	if err = errors.Join(ask(ctx, syspb.NewSystemClient(conn)), conn.Close()); err != nil {
-		return unreached(fmt.Errorf("%s of device %s by gNOI: %w", c.Name(), cfg.Addr, err), cfg.Addr)
+		return unreached(fmt.Errorf("%s of device %s by gNOI: %w", c.Name(), cfg.Addr, err), cfg, time.Now())
 	}
 	return nil
 }

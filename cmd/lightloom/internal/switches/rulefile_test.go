@@ -4,7 +4,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
+	"lightloom/southbound/gnmi"
 	"lightloom/southbound/hint"
 )
 
@@ -49,7 +51,7 @@ func TestUnreached(t *testing.T) {
 		"tls: first record does not look like a TLS handshake": "--plaintext",
 		"something else": "",
 	} {
-		if got := hint.Of(unreached(errors.New(says), "here")); !strings.Contains(got, want) ||
+		if got := hint.Of(unreached(errors.New(says), gnmi.Config{Addr: "here"}, time.Now())); !strings.Contains(got, want) ||
 			want == "" && got != "" {
 			t.Errorf("%s: the hint is %q, want %q", says, got, want)
 		}

@@ -276,7 +276,7 @@ func (f *checkFlags) run(c *cobra.Command, args []string) error {
 		findings = append(findings, more...)
 	}
 	if err = errors.Join(err, conn.Close()); err != nil {
-		return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg.Addr)
+		return unreached(fmt.Errorf("check target %s: %w", cfg.Addr, err), cfg, time.Now())
 	}
 	return printFindings(c.OutOrStdout(), findings, about, f.output)
 }

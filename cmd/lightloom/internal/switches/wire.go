@@ -151,7 +151,7 @@ func (f *wireFlags) with(c *cobra.Command, args []string,
 	}
 	d, cfg, err := f.s.dial(c, &f.r, args)
 	if err != nil {
-		return unreachedBy(err, cfg, time.Now())
+		return unreached(err, cfg, time.Now())
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
 	return do(c.Context(), w, d, cfg.Name)

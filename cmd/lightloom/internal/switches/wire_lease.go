@@ -34,7 +34,7 @@ func newWireRelease() *cobra.Command {
 		}
 		d, cfg, err := f.s.dial(c, &f.r, args)
 		if err != nil {
-			return unreachedBy(err, cfg, time.Now())
+			return unreached(err, cfg, time.Now())
 		}
 		defer func() { err = errors.Join(err, d.Close()) }()
 		return f.release(c.Context(), c.OutOrStdout(), d, cfg.Name)

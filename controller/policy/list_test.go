@@ -27,3 +27,16 @@ func TestPriorities(t *testing.T) {
 		t.Error("no part gives priorities")
 	}
 }
+
+// TestParseListsOnce: parsing a policy of several parts builds the list of parts once.
+func TestParseListsOnce(t *testing.T) {
+	once := testing.AllocsPerRun(10, func() { list() })
+	got := testing.AllocsPerRun(10, func() {
+		if _, err := Parse("random+sunflow+ecmp+tcp", Overrides{Share: "maxmin"}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 1.5*once {
+		t.Errorf("%.0f allocations, the list alone has %.0f", got, once)
+	}
+}
