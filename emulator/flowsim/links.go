@@ -57,10 +57,10 @@ func (lt *linkTable) hostsBind(r *route) bool {
 	return r.fate == arrives && len(over) == 2 && over[0] == lt.up[r.src] && over[1] == pathmap.Reverse(lt.up[r.dst])
 }
 
-// linksOf returns the links of a host flow's route. It reads the route, which is seldom at hand, only if it must.
-func (st *state) linksOf(bu *hostFlow, hosts *[2]pathmap.LinkID) []pathmap.LinkID {
+// tightOf is tight of a host flow's route. It reads the route, which is seldom at hand, only if it must.
+func (st *state) tightOf(bu *hostFlow, hosts *[2]pathmap.LinkID) []pathmap.LinkID {
 	if st.crooked {
-		return st.routes[bu.route].links()
+		return st.tight(&st.routes[bu.route])
 	}
 	*hosts = [...]pathmap.LinkID{st.up[bu.src], pathmap.Reverse(st.up[bu.dst])}
 	return hosts[:]
