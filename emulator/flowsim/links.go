@@ -5,6 +5,7 @@ import "lightloom/pathmap"
 // linkTable is the links of the fabric and, behind them, the doors of host flows with caps (see ceiling).
 type linkTable struct {
 	capacity []float64        // by link, bits a second
+	most     []float64        // by link of the fabric: what may be asked of it before it counts as overloaded
 	payload  []pathmap.Bytes  // by link of the fabric, of what has been posted
 	wide     []bool           // by link of the fabric: the hosts behind it cannot exceed its capacity
 	narrow   bool             // no link is wide
@@ -19,6 +20,7 @@ func newLinkTable(links []pathmap.Link) linkTable {
 		wide: make([]bool, len(links))}
 	for l := range links {
 		lt.capacity[l] = float64(links[l].Capacity)
+		lt.most = append(lt.most, lt.capacity[l]*(1+slack))
 		lt.fastest = max(lt.fastest, lt.capacity[l])
 	}
 	return lt
