@@ -117,6 +117,8 @@ type Remaining struct {
 	// Steady is 0 if unknown.
 	Steady  uint64
 	Carried float64
+	// Brief: Off is left out, and Base does not hold for its rows. All the rest does.
+	Brief bool `json:",omitempty"`
 }
 
 // LinkLoad is the number of a coflow's host flows on a link, and the sum of their Base.

@@ -42,8 +42,12 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 		}
 		first := len(loads)
 		d, told := demand{c: c, b: o.open[i]}, o.told(v, c)
-		if told && c.Remaining.Version != 0 && len(o.topologyContext.capacity) <= manyLinks {
-			if !o.bound(&d) {
+		known := told && c.Remaining.Version != 0 && len(o.topologyContext.capacity) <= manyLinks
+		if !known || !o.bound(&d) {
+			v.Complete(c)
+		}
+		if known {
+			if !d.bounded {
 				o.addKnown(v, &d)
 			}
 			o.all = append(o.all, d)

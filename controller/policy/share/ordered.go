@@ -147,7 +147,7 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 // madd gives a coflow the finish instant that the links have left for it, and takes that from them.
 func (o *Ordered) madd(v *controller.View, d *demand) {
 	g := &o.topologyContext
-	if !o.whole && (d.bounded && o.stuckByLoad(d) || !d.bounded && o.stuck(d)) {
+	if !o.whole && (d.bounded && o.stuckByLoad(v, d) || !d.bounded && o.stuck(d)) {
 		o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
 		return
 	}
