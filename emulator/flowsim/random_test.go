@@ -331,7 +331,11 @@ func checkBrief(t testing.TB, s *Sim) {
 		brief, known := s.Brief(id)
 		base := slices.Clone(brief.Base)
 		left, _ := s.Host().Remaining(id)
-		if !known || brief.Brief && (left.Steady == 0 || len(left.Off) == 0) || !brief.Brief && len(brief.Off) != len(left.Off) {
+		fits := len(brief.Off) == len(left.Off)
+		if brief.Brief {
+			fits = left.Steady > 0 && len(left.Off) > 0
+		}
+		if !known || !fits {
 			t.Fatalf("%v: of coflow %d, known %v, is left %+v, in brief %+v", s.Now(), id, known, left, brief)
 		}
 		for _, o := range left.Off {

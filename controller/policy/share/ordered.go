@@ -162,7 +162,7 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 	}
 	o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID, Until: until})
 	if ok {
-		took, free, most := float64(until-v.Now), g.free, g.mostResidual
+		took, free, most := float64(until-v.Now), g.free, g.mostSpare
 		for i := range d.loads {
 			l := &d.loads[i]
 			left := free[l.link] - l.bits*1e9/took

@@ -239,7 +239,8 @@ func TestSumsWithoutWideLinks(t *testing.T) {
 	until := func(held pathmap.BitsPerSecond) time.Duration {
 		v.ReservedBandwidth = make([]pathmap.BitsPerSecond, len(v.Fabric.Topology.Links()))
 		for l, link := range v.Fabric.Topology.Links() {
-			if v.Fabric.Topology.Node(link.From).Role != pathmap.Host && v.Fabric.Topology.Node(link.To).Role != pathmap.Host {
+			from, to := v.Fabric.Topology.Node(link.From), v.Fabric.Topology.Node(link.To)
+			if from.Role != pathmap.Host && to.Role != pathmap.Host {
 				v.ReservedBandwidth[l] = link.Capacity * held / 4
 			}
 		}
