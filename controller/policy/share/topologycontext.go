@@ -19,7 +19,7 @@ type topologyContext struct {
 	residual  []float64           // by link: less than that is nothing
 	mostSpare float64             // of any link that can bind
 	binds     []bool              // by link: it can be what holds a host flow back
-	plain     bool                // no link between switches binds: a host flow takes two links, and no path is looked up
+	plain     bool                // no link between switches binds: a host flow takes two, and no path is looked up
 	isUp      []bool              // by link: it leads from a host into the network
 	up, down  []pathmap.LinkID    // by host: into the network, and out of it
 	hostAt    []southbound.HostID // by link: the host at its end, where there is one
