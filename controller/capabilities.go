@@ -12,6 +12,7 @@ type Capabilities struct {
 	Simulated   bool // its rules need a simulator's time steps: only ours has them
 	Blind       bool // it reads nothing of what coflows have left
 	Totals      bool // of what coflows have left, it reads only the total
+	Brief       bool // of what coflows have left, it reads what a brief one leaves out only after View.Complete
 	Late        bool // it reads what coflows have left only after View.ReadRemaining; of a policy, not of its parts
 }
 
@@ -26,6 +27,7 @@ func (c Capabilities) With(o Capabilities) Capabilities {
 		Multihop:    c.Multihop || o.Multihop,
 		Simulated:   c.Simulated || o.Simulated,
 		Blind:       c.Blind && o.Blind,
+		Brief:       (c.Blind || c.Brief) && (o.Blind || o.Brief) && !(c.Blind && o.Blind),
 		Totals:      (c.Blind || c.Totals) && (o.Blind || o.Totals) && !(c.Blind && o.Blind),
 	}
 }

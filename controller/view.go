@@ -98,6 +98,8 @@ type Pace struct {
 	// Unread fills in what the coflows of a view, this or a copy, have left, for a policy that has said that it would ask;
 	// nil once that is there.
 	Unread func(*View) `json:"-"`
+	// Rest returns all that a coflow has left of which the view has only the brief, for View.Complete; nil: there is none.
+	Rest func(southbound.CoflowID) (southbound.Remaining, bool) `json:"-"`
 	// Deltas are the expected reconfiguration delays by OCS port, where OCSes differ; nil: all have View.Delta.
 	Deltas []time.Duration `json:",omitempty"`
 }
@@ -107,6 +109,16 @@ func (v *View) ReadRemaining() {
 	if v.Unread != nil {
 		v.Unread(v)
 		v.Unread = nil
+	}
+}
+
+// Complete fills in what a coflow of a view has left where it is brief.
+func (v *View) Complete(c *CoflowView) {
+	if !c.Remaining.Brief {
+		return
+	}
+	if left, ok := v.Rest(c.ID); ok {
+		c.Remaining = left
 	}
 }
 

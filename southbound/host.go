@@ -102,7 +102,8 @@ type Remaining struct {
 
 	// Optional sums, which save readers from adding up thousands of rows; borrowed likewise. Live is the
 	// number of rows that have not ended, 0 if unknown. Load is the sum of Base by link over the live rows
-	// on packets, except those in Off, as the fabric routes them now; nil if it was not computed.
+	// on packets, except those in Off, as the fabric routes them now; nil if it was not computed. It can leave
+	// out links between switches that carry all that the hosts behind them can send.
 	Live int32
 	Load []LinkLoad
 	Off  []OffLoad // by row
@@ -116,6 +117,8 @@ type Remaining struct {
 	// Steady is 0 if unknown.
 	Steady  uint64
 	Carried float64
+	// Brief: Off is left out, and Base does not hold for its rows. All the rest does.
+	Brief bool `json:",omitempty"`
 }
 
 // LinkLoad is the number of a coflow's host flows on a link, and the sum of their Base.

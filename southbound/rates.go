@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
 
@@ -98,13 +99,17 @@ func (r *Rates) Check(a Addresses) error {
 }
 
 func (r *Rates) checkExtras() error {
-	for i, x := range r.Extra {
-		switch {
-		case x.Rate <= 0:
+	last := int64(math.MinInt64)
+	for i := range r.Extra {
+		x := &r.Extra[i]
+		key := int64(x.Coflow)<<32 + int64(x.Row) // in the order of both
+		if x.Rate <= 0 {
 			return fmt.Errorf("extra: row %d of coflow %d: rate %d; take one above zero", x.Row, x.Coflow, x.Rate)
-		case i > 0 && !r.Extra[i-1].before(x.HostFlowKey):
+		}
+		if key <= last {
 			return fmt.Errorf("extra: row %d of coflow %d: rows are sorted by coflow, then row, and named once", x.Row, x.Coflow)
 		}
+		last = key
 	}
 	return nil
 }
@@ -113,10 +118,6 @@ func (r *Rates) checkExtras() error {
 func ExtrasOf(all []Extra, first int) (end int) {
 	c := all[first].Coflow
 	return first + sort.Search(len(all)-first, func(i int) bool { return all[first+i].Coflow > c })
-}
-
-func (k HostFlowKey) before(o HostFlowKey) bool {
-	return k.Coflow < o.Coflow || k.Coflow == o.Coflow && k.Row < o.Row
 }
 
 func (p *PairRate) check(a Addresses) error {

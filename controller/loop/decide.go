@@ -19,6 +19,7 @@ type decider struct {
 	view    controller.View
 	blind   bool // the policy reads nothing of what coflows have left
 	totals  bool // it reads only how much that is together
+	brief   bool // it asks for what brief ones leave out
 	late    bool // it asks before it reads that
 	traffic *demand.Estimator
 	meters  meters
@@ -83,6 +84,7 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 	v.Changed, v.Touched, v.Links = l.cables.changed, l.cables.pairs, d.meters.links
 	v.Now, v.Seed, v.Paths, v.TaskChanges = now, l.cfg.Seed, l.cfg.Paths, s.TaskChanges()
 	v.AllTaskChanges, v.Unread = s.AllTaskChanges(), nil
+	v.Rest = in.Remaining
 	v.Delta, v.ElephantThreshold = s.ReconfigurationDelay(l.cfg.Delta), l.cfg.ElephantThreshold
 	v.Deltas = s.ReconfigurationDelays(v.Deltas[:0], l.cfg.Deltas)
 	v.Traffic = d.traffic.Traffic(l.fabric.Racks)
@@ -91,6 +93,8 @@ func (l *Loop) refreshView(s *state.State, now time.Duration, in *Inputs) {
 		s.FillBlindView(v)
 	case d.totals && in.Total != nil:
 		s.FillTotalsView(v, in.Total)
+	case d.brief && in.Brief != nil:
+		s.FillView(v, in.Brief)
 	case d.late:
 		s.FillBlindView(v)
 		left := in.Remaining // in is not to be on the heap

@@ -79,6 +79,8 @@ type Inputs struct {
 	Counts            []DeviceCounts // what passed the ports of devices, in the order in which it came
 	// Remaining returns what is left of a coflow; it is called during Step only.
 	Remaining func(southbound.CoflowID) (southbound.Remaining, bool)
+	// Brief is Remaining that can be brief, likewise; nil if there is only Remaining.
+	Brief func(southbound.CoflowID) (southbound.Remaining, bool)
 	// Total returns how many bytes are left of a coflow's rows together, likewise; nil if there is only
 	// Remaining.
 	Total func(southbound.CoflowID) (float64, bool)
@@ -143,7 +145,8 @@ func New(f *topo.Fabric, cfg Config) *Loop {
 		decider: decider{policy: cfg.Policy, traffic: demand.NewEstimator(cfg.Demand),
 			meters: meters{topology: f.Topology},
 			asks:   state.NewAsked(), blind: can.Blind && cfg.Demand.Oracle(),
-			totals: can.Totals && cfg.Demand.Oracle(), late: can.Late && cfg.Demand.Oracle()},
+			totals: can.Totals && cfg.Demand.Oracle(), brief: can.Brief && cfg.Demand.Oracle(),
+			late: can.Late && cfg.Demand.Oracle()},
 		devices: newDevices(),
 		cables:  newCables(f),
 		circuits: circuits{mover: rollout.NewMover(f, base, cfg.Rollout), steered: make([]bool, ports),

@@ -49,7 +49,7 @@ type row struct {
 }
 
 // ability is what a part can do, or needs, beside what all do. controller.Capabilities explains each.
-type ability uint8
+type ability uint16
 
 const (
 	blind ability = 1 << iota
@@ -60,6 +60,7 @@ const (
 	simulated
 	multihops
 	priorities
+	briefly
 )
 
 // list is the one visible list of parts. A new part is one file, and one line in a table below.
@@ -85,7 +86,7 @@ func list() []entry {
 }
 
 func (r *row) entry(qs []Question) entry {
-	can := controller.Capabilities{Blind: r.can&blind != 0, Totals: r.can&totals != 0,
+	can := controller.Capabilities{Blind: r.can&blind != 0, Totals: r.can&totals != 0, Brief: r.can&briefly != 0,
 		Wavelengths: r.can&wavelengths != 0, Relays: r.can&relays != 0, Migrates: r.can&migrates != 0,
 		Simulated: r.can&simulated != 0, Multihop: r.can&multihops != 0,
 		Priorities: r.can&priorities != 0}
@@ -261,12 +262,12 @@ func orderedShares() []row {
 		{"scf", "fifo, but the coflow of the smallest largest host flow first", 0, made(share.NewSCF)},
 		{"ncf", "fifo, but the coflow of fewest host flows first", 0, made(share.NewNCF)},
 		{"lcf", "fifo, but the coflow of fewest bytes left first", 0, made(share.NewLCF)},
-		{"sebf", "Varys: fifo, but the coflow of the smallest bottleneck first", 0, made(share.NewSEBF)},
+		{"sebf", "Varys: fifo, but the coflow of the smallest bottleneck first", briefly, made(share.NewSEBF)},
 		{"rapier", "sebf that finds all bottlenecks anew on what is left after each choice (RAPIER)", 0,
 			made(share.NewRapier)},
 		{"sebf-deadline", "Varys with deadlines: coflows that fit are promised theirs, the others go by sebf", 0,
 			made(share.NewDeadline)},
-		{"bssi", "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", 0,
+		{"bssi", "Sincronia: fifo, but from the last backwards by weight for what the bottleneck carries", briefly,
 			made(share.NewBSSI)},
 		{"dclas", "Aalo: by bytes sent so far in ten queues, in order of arrival within one", totals,
 			made(share.NewDCLAS)},

@@ -66,9 +66,7 @@ func (bf *backfilled) suits(co *coflow, r *route) bool {
 
 // add takes in a host flow with left bytes left. It gets its rate when rates are granted.
 func (bf *backfilled) add(co *coflow, b int32, left, wish float64) {
-	if bf.out == nil {
-		bf.out, bf.in = make([]float64, len(bf.up)), make([]float64, len(bf.up))
-	}
+	out, in := bf.asked()
 	bu := &bf.hostFlows[b]
 	if co.backfilled == nil {
 		co.backfilled = &backfilledRows{index: bu.coflow, first: co.first, pos: none}
@@ -79,8 +77,8 @@ func (bf *backfilled) add(co *coflow, b int32, left, wish float64) {
 		bf.list = append(bf.list, br)
 	}
 	bu.class = onBackfilled
-	bf.out[bu.src] += wish
-	bf.in[bu.dst] += wish
+	out[bu.src] += wish
+	in[bu.dst] += wish
 	r := backfilledRow{row: b - co.first, src: bu.src, dst: bu.dst, wish: wish, left: left, at: bf.clock.Now(),
 		end: southbound.Never}
 	if br.fresh = true; br.merging {
@@ -90,6 +88,14 @@ func (bf *backfilled) add(co *coflow, b int32, left, wish float64) {
 		br.rows = slices.Insert(br.rows, i, r)
 	}
 	bf.disturb()
+}
+
+// asked returns what rows request of the links of hosts, into the network and out of it.
+func (bf *backfilled) asked() (out, in []float64) {
+	if bf.out == nil {
+		bf.out, bf.in = make([]float64, len(bf.up)), make([]float64, len(bf.up))
+	}
+	return bf.out, bf.in
 }
 
 // find returns the place of a row.
@@ -262,33 +268,39 @@ func (bf *backfilled) reschedule() {
 // gives to these is counted from now, so they are all set again, unless it holds.
 func (f *fluid) extrasAgain(co *coflow) {
 	bf, br := &f.backfilled, co.backfilled
-	now, perBit := f.clock.Now(), f.perBit
-	ahead := float64(co.until - now)
-	rows, kept, extra := br.rows, 0, co.extra
+	now, perBit, ahead := f.clock.Now(), f.perBit, 0.0
+	if co.until > 0 {
+		ahead = float64(co.until - now) // which is above zero
+	}
+	rows, kept, extra, out, in := br.rows, 0, co.extra, bf.out, bf.in
 	br.merging = true
 	for i, k := 0, 0; i < len(rows) || k < len(extra); {
-		switch {
-		case i == len(rows) || k < len(extra) && extra[k].Row < rows[i].row:
+		if i == len(rows) || k < len(extra) && extra[k].Row < rows[i].row {
 			f.backfillRow(co, &extra[k])
 			k++
 			continue
-		case k == len(extra) || rows[i].row < extra[k].Row:
-			f.backfillNoMore(co, &rows[i])
-			i++
-			continue
-		case kept < i:
-			rows[kept] = rows[i]
 		}
-		r, wish := &rows[kept], float64(extra[k].Rate)
-		if co.until > 0 {
+		r := &rows[i]
+		i++
+		if k == len(extra) || r.row < extra[k].Row {
+			f.backfillNoMore(co, r)
+			continue
+		}
+		if kept < i-1 {
+			rows[kept] = *r
+			r = &rows[kept]
+		}
+		wish := float64(extra[k].Rate)
+		k, kept = k+1, kept+1
+		if ahead > 0 {
 			wish += r.leftAt(now) / ahead / perBit
 		}
 		if wish != r.wish {
-			bf.out[r.src] += wish - r.wish
-			bf.in[r.dst] += wish - r.wish
+			more := wish - r.wish
+			out[r.src] += more
+			in[r.dst] += more
 			r.wish, br.fresh = wish, true
 		}
-		i, k, kept = i+1, k+1, kept+1
 	}
 	br.merging = false
 	br.merge(kept)
@@ -361,14 +373,16 @@ func (bf *backfilled) ask(co *coflow, b int32, extra float64) {
 // lend writes what rows have left into the parts of their coflow, by row, and appends it to off.
 func (br *backfilledRows) lend(parts []float64, factor float64, now time.Duration,
 	off []southbound.OffLoad) []southbound.OffLoad {
-	for i := range br.rows {
+	first := len(off)
+	off = slices.Grow(off, len(br.rows))[:first+len(br.rows)]
+	for i := range off[first:] {
 		r := &br.rows[i]
 		left := r.leftAt(now)
 		if factor != 1 {
 			left /= factor
 		}
 		parts[r.row] = left
-		off = append(off, southbound.OffLoad{Row: r.row, Src: r.src, Dst: r.dst, Base: left})
+		off[first+i] = southbound.OffLoad{Row: r.row, Src: r.src, Dst: r.dst, Base: left}
 	}
 	return off
 }

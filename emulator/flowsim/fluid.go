@@ -195,6 +195,20 @@ func (f *fluid) left(co *coflow) southbound.Remaining {
 	return southbound.Remaining{F: 1, Base: co.lefts, At: now, Live: co.live}
 }
 
+// brief returns what is left of a coflow that holds, but of its rows with extras, all of which are backfilled. Readers
+// do with that only if they can tell how far it can have changed.
+func (f *fluid) brief(co *coflow) (southbound.Remaining, bool) {
+	br := co.backfilled
+	if co.kind != paced || co.until > 0 || co.live == 0 || len(co.legs) > 0 || co.factor <= 0 || br == nil ||
+		len(br.rows) == 0 || int32(len(br.rows)) != co.live-co.on {
+		return southbound.Remaining{}, false
+	}
+	f.paces.loads(co)
+	steady, carried := f.steadyOf(co)
+	return southbound.Remaining{F: co.factor, Base: f.parts[co.first:co.end:co.end], At: f.clock.Now(), Live: co.live,
+		Load: co.Load, Version: co.Version, Steady: steady, Carried: carried, Brief: true}, steady > 0
+}
+
 // leftOnPace returns what is left of a coflow whose rows all follow its pace, but for some with
 // individual rates: the parts that the pace has anyway, ended rows having one of zero. Other rows use
 // none, so theirs is set for this.

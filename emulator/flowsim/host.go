@@ -142,6 +142,22 @@ func (h hosts) Remaining(c southbound.CoflowID) (southbound.Remaining, bool) {
 	return h.fluid.left(&h.fluid.coflows[i]), true
 }
 
+// Brief is Remaining of Host for readers that mostly need no more than a brief one: that it is where the coflow holds,
+// so that hundreds of rows with extras need not be read.
+func (s *Sim) Brief(c southbound.CoflowID) (southbound.Remaining, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	i, ok := s.fluid.byID.Find(c)
+	if !ok {
+		return southbound.Remaining{}, false
+	}
+	co := &s.fluid.coflows[i]
+	if left, ok := s.fluid.brief(co); ok {
+		return left, true
+	}
+	return s.fluid.left(co), true
+}
+
 // SetRates implements southbound.Hosts. A host flow on packets follows its coflow's pace, if that has
 // one; every other one gets the rate of its pair, or where its coflow is spread, the smaller one of its
 // two hosts. What no link can carry is shared max-min fairly below the rates asked for, and a host flow

@@ -5,6 +5,7 @@ import "lightloom/pathmap"
 // linkTable is the links of the fabric and, behind them, the doors of host flows with caps (see ceiling).
 type linkTable struct {
 	capacity []float64        // by link, bits a second
+	most     []float64        // by link of the fabric: what may be asked of it before it counts as overloaded
 	payload  []pathmap.Bytes  // by link of the fabric, of what has been posted
 	wide     []bool           // by link of the fabric: the hosts behind it cannot exceed its capacity
 	narrow   bool             // no link is wide
@@ -19,6 +20,7 @@ func newLinkTable(links []pathmap.Link) linkTable {
 		wide: make([]bool, len(links))}
 	for l := range links {
 		lt.capacity[l] = float64(links[l].Capacity)
+		lt.most = append(lt.most, lt.capacity[l]*(1+slack))
 		lt.fastest = max(lt.fastest, lt.capacity[l])
 	}
 	return lt
@@ -57,10 +59,10 @@ func (lt *linkTable) hostsBind(r *route) bool {
 	return r.fate == arrives && len(over) == 2 && over[0] == lt.up[r.src] && over[1] == pathmap.Reverse(lt.up[r.dst])
 }
 
-// linksOf returns the links of a host flow's route. It reads the route, which is seldom at hand, only if it must.
-func (st *state) linksOf(bu *hostFlow, hosts *[2]pathmap.LinkID) []pathmap.LinkID {
+// tightOf is tight of a host flow's route. It reads the route, which is seldom at hand, only if it must.
+func (st *state) tightOf(bu *hostFlow, hosts *[2]pathmap.LinkID) []pathmap.LinkID {
 	if st.crooked {
-		return st.routes[bu.route].links()
+		return st.tight(&st.routes[bu.route])
 	}
 	*hosts = [...]pathmap.LinkID{st.up[bu.src], pathmap.Reverse(st.up[bu.dst])}
 	return hosts[:]

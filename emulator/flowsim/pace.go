@@ -88,7 +88,7 @@ func (ps *paces) leave(co *coflow, b int32) float64 {
 // put adds a row that joins its coflow's pace (part above zero) to sums, or takes one out that leaves.
 func (ps *paces) put(co *coflow, b int32, part float64) {
 	var hosts [2]pathmap.LinkID
-	links := ps.linksOf(&ps.hostFlows[b], &hosts)
+	links := ps.tightOf(&ps.hostFlows[b], &hosts)
 	co.Add(links, part)
 	if ps.anew = ps.anew || co.Stale; ps.anew || len(ps.asked) == 0 {
 		return
@@ -217,7 +217,7 @@ func (ps *paces) loads(co *coflow) {
 	where := co.Begin(len(ps.capacity), &ps.where)
 	for b := co.first; b < co.end; b++ {
 		if ps.hostFlows[b].class == onPace {
-			co.Put(where, ps.routes[ps.hostFlows[b].route].links(), ps.parts[b])
+			co.Put(where, ps.tight(&ps.routes[ps.hostFlows[b].route]), ps.parts[b])
 		}
 	}
 	co.End(where)

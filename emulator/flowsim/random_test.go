@@ -200,6 +200,7 @@ func (sc *script) onSim(t testing.TB, stops []time.Duration) (s *Sim, ev []south
 		checkSpreads(t, s.fluid)
 		checkBackfilled(t, s.fluid)
 		checkTotals(t, s)
+		checkBrief(t, s)
 		checkSteady(t, s, readings)
 		checkPaces(t, s.fluid)
 		if len(lefts)%7 == 6 { // seldom, since it closes the books that the next look is to find open
@@ -319,6 +320,32 @@ func checkPaces(t testing.TB, f *fluid) {
 			}
 		}
 		copy(ps.asked, kept)
+	}
+}
+
+// checkBrief holds brief reports of what coflows have left against whole ones.
+func checkBrief(t testing.TB, s *Sim) {
+	t.Helper()
+	for _, i := range s.fluid.live {
+		id := s.fluid.coflows[i].id
+		brief, known := s.Brief(id)
+		base := slices.Clone(brief.Base)
+		left, _ := s.Host().Remaining(id)
+		fits := len(brief.Off) == len(left.Off)
+		if brief.Brief {
+			fits = left.Steady > 0 && len(left.Off) > 0
+		}
+		if !known || !fits {
+			t.Fatalf("%v: of coflow %d, known %v, is left %+v, in brief %+v", s.Now(), id, known, left, brief)
+		}
+		for _, o := range left.Off {
+			base[o.Row] = left.Base[o.Row]
+		}
+		if !slices.Equal(base, left.Base) || !slices.Equal(brief.Load, left.Load) || brief.F != left.F ||
+			brief.Live != left.Live || brief.Version != left.Version || brief.Steady != left.Steady ||
+			brief.Carried != left.Carried || brief.At != left.At {
+			t.Fatalf("%v: of coflow %d is left %+v, in brief %+v", s.Now(), id, left, brief)
+		}
 	}
 }
 

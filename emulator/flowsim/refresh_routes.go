@@ -30,7 +30,7 @@ func (f *fluid) adopt(r *route, links []pathmap.LinkID, fate fate) {
 	r.lead(links)
 	f.tighten(r)
 	r.fate = fate
-	f.crooked = f.crooked || !f.hostsBind(r) || len(r.links()) > 2
+	f.crooked = f.crooked || !f.hostsBind(r)
 	f.severed = f.severed || fate != arrives
 	f.classes.noting = false
 	for _, c := range [...]int32{r.shared, r.even} {

@@ -85,7 +85,7 @@ type routeTable struct {
 	walked   uint64           // generation that routes are up to date with
 	changed  []pathmap.NodeID // whose tables have changed since
 	recabled bool             // since, cables have been cut or mended: any route may be another
-	crooked  bool             // some route has gone over other links than those of its hosts, or nowhere
+	crooked  bool             // other links than those of its hosts can have held back some route, or it has led nowhere
 	watch    [][]int32        // by what finder.find says was asked: routes that must be walked again when it changes
 	asked    []pathmap.NodeID // memory that walks reuse
 

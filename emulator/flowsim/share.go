@@ -71,21 +71,23 @@ func (f *fluid) grant() bool {
 	return true
 }
 
-// hostsCarry reports whether the links of hosts can carry what paces and backfilled rows ask for.
+// hostsCarry reports whether the links of hosts can carry what paces, backfilled and individual rows ask for.
 func (f *fluid) hostsCarry() bool {
 	f.paces.refresh()
-	paced, capacity, out, in := f.paces.asked, f.capacity, f.backfilled.out, f.backfilled.in
-	carry, apart := true, f.individual.asked.Of()
+	paced, most, carry := f.paces.asked, f.most, true
+	var apart []float64
+	if len(f.individual.rows) > 0 {
+		apart = f.individual.asked.Of()
+	}
+	out, in := f.backfilled.asked()
+	out, in = out[:len(f.up)], in[:len(f.up)]
 	for h, up := range f.up {
 		down := pathmap.Reverse(up)
-		toNet, toHost := paced[up], paced[down]
-		if len(out) > 0 {
-			toNet, toHost = toNet+out[h], toHost+in[h]
-		}
-		if len(apart) > 0 {
+		toNet, toHost := paced[up]+out[h], paced[down]+in[h]
+		if apart != nil {
 			toNet, toHost = toNet+apart[up], toHost+apart[down]
 		}
-		if toNet > capacity[up]*(1+slack) || toHost > capacity[down]*(1+slack) {
+		if toNet > most[up] || toHost > most[down] {
 			carry = false
 		}
 	}

@@ -103,17 +103,26 @@ func (r *hostRoom) read(free []float64, links []pathmap.LinkID, some []uint64) {
 		first, set := 64*w, uint64(0)
 		of := links[first:min(first+64, len(links))]
 		to, least := r.free[first:first+len(of)], r.least[first:first+len(of)]
+		if r.fractions {
+			r.round(free, of, first)
+		}
 		for k, l := range of {
 			whole := int64(free[l])
-			if to[k] = whole; r.fractions {
-				least[k] = int64(r.residual[first+k])
-				if free[l]-float64(whole) < r.residual[first+k]-float64(least[k]) {
-					least[k]++
-				}
-			}
-			set |= (^uint64(whole-least[k]) >> 63) << (k & 63) // without a branch, which no processor could guess
+			to[k] = whole
+			set = set>>1 | ^uint64(whole-least[k])&(1<<63) // without a branch, which no processor could guess
 		}
-		some[w] = set
+		some[w] = set >> (64 - len(of))
+	}
+}
+
+// round finds the least whole bits that are something, where links have fractions.
+func (r *hostRoom) round(free []float64, links []pathmap.LinkID, first int) {
+	for k, l := range links {
+		h := first + k
+		r.least[h] = int64(r.residual[h])
+		if free[l]-float64(int64(free[l])) < r.residual[h]-float64(r.least[h]) {
+			r.least[h]++
+		}
 	}
 }
 
@@ -125,15 +134,12 @@ func (o *Ordered) fillPorts(d *demand) {
 	if o.topologyContext.routed[d.c.ID] == nil && !b.holds(tags) {
 		tags = nil // and need not be looked at
 	}
-	up, free, least := r.up, r.out.free, r.out.least[:len(r.out.free)]
+	id, up, free, least := d.c.ID, r.up, r.out.free, r.out.least[:len(r.out.free)]
 	for w, open := range b.open {
 		for word := open & r.down[w]; word != 0; word &= word - 1 {
 			dst := 64*w + bits.TrailingZeros64(word)
 			at := int(b.runOf[dst-b.first]) * b.words
 			live := b.live[at : at+len(up)]
-			if !meet(live, up) {
-				continue
-			}
 			room, enough := r.in.free[dst], r.in.least[dst]
 		run:
 			for k, lives := range live {
@@ -145,7 +151,7 @@ func (o *Ordered) fillPorts(d *demand) {
 					if rate < 1 || tags != nil && tags[row] == southbound.TagHold {
 						continue
 					}
-					extra[n] = southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: d.c.ID, Row: row},
+					extra[n] = southbound.Extra{HostFlowKey: southbound.HostFlowKey{Coflow: id, Row: row},
 						Rate: pathmap.BitsPerSecond(rate)}
 					n++
 					left := free[h] - rate
@@ -161,15 +167,6 @@ func (o *Ordered) fillPorts(d *demand) {
 		}
 	}
 	o.rates.Extra = extra[:n]
-}
-
-// meet reports whether two sets of as many words have something in common.
-func meet(a, b []uint64) bool {
-	some := uint64(0)
-	for k, x := range a {
-		some |= x & b[k]
-	}
-	return some != 0
 }
 
 // ones is bits.OnesCount64 without its call for old processors, for which loops would keep their variables on

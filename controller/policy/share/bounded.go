@@ -55,6 +55,7 @@ func (o *Ordered) rank(v *controller.View, all []demand) {
 func (o *Ordered) addUp(v *controller.View, d *demand) {
 	if d.bounded {
 		d.bounded, d.most = false, 0
+		v.Complete(d.c)
 		o.addKnown(v, d)
 	}
 }
@@ -66,7 +67,7 @@ type hostLink struct {
 }
 
 // stuckByLoad is stuck of a demand that is not added up. It reads the last link that was full first, too.
-func (o *Ordered) stuckByLoad(d *demand) bool {
+func (o *Ordered) stuckByLoad(v *controller.View, d *demand) bool {
 	if !slices.ContainsFunc(o.full, d.b.uses) {
 		return false
 	}
@@ -82,6 +83,7 @@ func (o *Ordered) stuckByLoad(d *demand) bool {
 			return true
 		}
 	}
+	v.Complete(d.c)
 	for _, r := range left.Off {
 		if g.gone(g.up[r.Src]) || g.gone(g.down[r.Dst]) {
 			return true

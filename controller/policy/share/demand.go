@@ -41,17 +41,19 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 			continue
 		}
 		first := len(loads)
-		d := demand{c: c, b: o.open[i]}
-		if c.Remaining.Version != 0 && c.Remaining.Load != nil && len(v.Circuits) == 0 &&
-			o.topologyContext.routed[c.ID] == nil &&
-			len(o.topologyContext.capacity) <= manyLinks {
-			if !o.bound(&d) {
+		d, told := demand{c: c, b: o.open[i]}, o.told(v, c)
+		known := told && c.Remaining.Version != 0 && len(o.topologyContext.capacity) <= manyLinks
+		if !known || !o.bound(&d) {
+			v.Complete(c)
+		}
+		if known {
+			if !d.bounded {
 				o.addKnown(v, &d)
 			}
 			o.all = append(o.all, d)
 			continue
 		}
-		if c.Remaining.Load != nil && len(v.Circuits) == 0 && o.topologyContext.routed[c.ID] == nil {
+		if told {
 			loads = o.addTold(v, loads, &d)
 		} else {
 			loads = o.addRows(v, loads, &d)
@@ -77,6 +79,14 @@ func (o *Ordered) demands(v *controller.View, ev []controller.Event) []demand {
 	}
 	o.loads = loads
 	return o.all
+}
+
+// told reports whether the fabric has sums of a coflow for all links that can bind. It may leave out wide links, but
+// these bind where others' bytes take them, too.
+func (o *Ordered) told(v *controller.View, c *controller.CoflowView) bool {
+	g := &o.topologyContext
+	return c.Remaining.Load != nil && len(v.Circuits) == 0 && g.routed[c.ID] == nil &&
+		(g.plain || len(v.ReservedBandwidth) == 0)
 }
 
 // addTold takes the sums that the fabric has.

@@ -147,7 +147,7 @@ func (o *Ordered) start(v *controller.View, p *controller.Plan) {
 // madd gives a coflow the finish instant that the links have left for it, and takes that from them.
 func (o *Ordered) madd(v *controller.View, d *demand) {
 	g := &o.topologyContext
-	if !o.whole && (d.bounded && o.stuckByLoad(d) || !d.bounded && o.stuck(d)) {
+	if !o.whole && (d.bounded && o.stuckByLoad(v, d) || !d.bounded && o.stuck(d)) {
 		o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID})
 		return
 	}
@@ -162,14 +162,14 @@ func (o *Ordered) madd(v *controller.View, d *demand) {
 	}
 	o.rates.Pace = append(o.rates.Pace, southbound.Pace{Coflow: d.c.ID, Until: until})
 	if ok {
-		took, free, residual := float64(until-v.Now), g.free, g.residual[:len(g.free)]
+		took, free, most := float64(until-v.Now), g.free, g.mostSpare
 		for i := range d.loads {
 			l := &d.loads[i]
 			left := free[l.link] - l.bits*1e9/took
 			if left < 0 { // the builtin max takes several times as long
 				left = 0
 			}
-			if free[l.link] = left; left < residual[l.link] && o.bounds {
+			if free[l.link] = left; left < most && left < g.residual[l.link] && o.bounds {
 				o.full = append(o.full, hostLink{g.hostAt[l.link], g.isUp[l.link]})
 			}
 		}

@@ -14,17 +14,18 @@ import (
 // topologyContext is the links of a fabric as the parts that set rates see them. It is scratch: it
 // follows from the view alone.
 type topologyContext struct {
-	fabric   *topo.Fabric
-	capacity []float64           // by link, bits a second
-	residual []float64           // by link: less than that is nothing
-	binds    []bool              // by link: it can be what holds a host flow back
-	plain    bool                // no link between switches binds: a host flow takes two links, and no path is looked up
-	isUp     []bool              // by link: it leads from a host into the network
-	up, down []pathmap.LinkID    // by host: into the network, and out of it
-	hostAt   []southbound.HostID // by link: the host at its end, where there is one
-	bits     float64             // on the wire of a byte of payload
-	alike    float64             // the capacity of all links that can bind; 0: they differ
-	surveys  uint64              // counts surveys: what was read of links before is void
+	fabric    *topo.Fabric
+	capacity  []float64           // by link, bits a second
+	residual  []float64           // by link: less than that is nothing
+	mostSpare float64             // of any link that can bind
+	binds     []bool              // by link: it can be what holds a host flow back
+	plain     bool                // no link between switches binds: a host flow takes two, and no path is looked up
+	isUp      []bool              // by link: it leads from a host into the network
+	up, down  []pathmap.LinkID    // by host: into the network, and out of it
+	hostAt    []southbound.HostID // by link: the host at its end, where there is one
+	bits      float64             // on the wire of a byte of payload
+	alike     float64             // the capacity of all links that can bind; 0: they differ
+	surveys   uint64              // counts surveys: what was read of links before is void
 
 	now    time.Duration
 	free   []float64 // by link: what has not been given away
@@ -68,7 +69,7 @@ func (g *topologyContext) survey(v *controller.View) {
 		g.bits = 8 // headers are not charged on a crossbar, so that figures compare with other simulators'
 	}
 	g.capacity, g.binds, g.plain = make([]float64, len(t.Links())), make([]bool, len(t.Links())), true
-	g.residual = make([]float64, len(t.Links()))
+	g.residual, g.mostSpare = make([]float64, len(t.Links())), 0
 	g.isUp, g.hostAt = make([]bool, len(t.Links())), make([]southbound.HostID, len(t.Links()))
 	g.up, g.down = make([]pathmap.LinkID, f.Hosts()), make([]pathmap.LinkID, f.Hosts())
 	for h := range g.up {
@@ -91,7 +92,9 @@ func (g *topologyContext) survey(v *controller.View) {
 		wide := !f.Transit && (from.Role == pathmap.ToR && room >= nics[from.Rack] ||
 			to.Role == pathmap.ToR && room >= nics[to.Rack])
 		host := from.Role == pathmap.Host || to.Role == pathmap.Host
-		g.binds[l] = host || !wide
+		if g.binds[l] = host || !wide; g.binds[l] {
+			g.mostSpare = max(g.mostSpare, g.residual[l])
+		}
 		g.plain = g.plain && (host || wide)
 	}
 	g.alike = g.common()

@@ -82,6 +82,7 @@ type notes struct {
 	circuits *circuitWatch     // nil: not requested, or no circuits
 	moved    *outcome.MoveSums // nil: there are no circuits
 	left     func(southbound.CoflowID) (southbound.Remaining, bool)
+	brief    func(southbound.CoflowID) (southbound.Remaining, bool)
 	total    func(southbound.CoflowID) (float64, bool)
 	counters func() (demand.Sample, error)
 	usages   []loop.Usage
@@ -150,6 +151,7 @@ func (x *Testbed) mapPaths(f *topo.Fabric) (err error) {
 func (x *Testbed) note(sums *outcome.MoveSums) {
 	n := &x.notes
 	n.moved, n.meter, n.left, n.total = sums, newMeter(x.Sim), x.Sim.Host().Remaining, x.Sim.Total
+	n.brief = x.Sim.Brief
 	n.counters = func() (demand.Sample, error) { return n.meter.read(x.State, x.Sim.Now()) }
 	if x.s.Rules.PerQueue != "" {
 		n.queues = newQueueWatch(x.Sim, len(x.Fabric().Topology.Links()))
@@ -371,7 +373,7 @@ func (x *Testbed) settle() (time.Duration, error) {
 			return southbound.Never, nil
 		}
 		in := &x.in
-		in.Remaining, in.Total, in.Counters = x.notes.left, x.notes.total, x.notes.counters
+		in.Remaining, in.Brief, in.Total, in.Counters = x.notes.left, x.notes.brief, x.notes.total, x.notes.counters
 		entries, act, wake := x.loop.Step(x.State, now, *in)
 		in.Jobs, in.Cancels, in.BandwidthRequests, in.Counts = in.Jobs[:0], in.Cancels[:0], in.BandwidthRequests[:0],
 			in.Counts[:0]
