@@ -289,6 +289,31 @@ func TestEveryJobEnds(t *testing.T) {
 	}
 }
 
+// TestManyReceive: jobs whose receiving stages have more tasks together than there are slots end, too.
+func TestManyReceive(t *testing.T) {
+	t.Parallel()
+	for name, part := range parts() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range tries.Of[uint64](8, 40) {
+				r := rand.New(rand.NewPCG(seed, 6))
+				f := allocatorFabric(t, 2, 2)
+				slots := f.Hosts() * f.Spec.Slots
+				jobs := make([]*controller.Job, 1+r.IntN(5))
+				for i := range jobs {
+					j := mapReduce(fmt.Sprint("u", r.IntN(3)), time.Duration(i)*time.Second, 1+r.IntN(2*slots), slots-r.IntN(2),
+						20_000)
+					j.Stages = append(j.Stages, controller.Stage{Name: "again", Tasks: slices.Clone(j.Stages[1].Tasks)})
+					j.Edges = append(j.Edges, controller.Edge{Kind: controller.ScatterGather, From: 1, To: 2, Bytes: 10_000})
+					jobs[i] = j
+				}
+				c := &cluster{t: t, s: state.New(f), make: part}
+				c.run(jobs)
+			}
+		})
+	}
+}
+
 // TestNearTheData: with slots to spare every map reads from its own rack; without, one waits for Delay
 // and then does not.
 func TestNearTheData(t *testing.T) {

@@ -163,21 +163,22 @@ func (y *slotAllocator) own(w *work, u *user) {
 		w.user.running += w.size(k) - w.open[k] - w.ended[k]
 	}
 	if w.begun = w.holds == yes; w.begun {
-		y.receiving += w.receivers()
+		all, _ := w.receivers()
+		y.receiving += all
 	}
 }
 
 func (w *work) size(stage int) int { return w.first[stage+1] - w.first[stage] }
 
-// receivers is how many tasks the job's receiving stages have that wait for what they receive.
-func (w *work) receivers() int {
-	n := 0
+// receivers is how many tasks the job's receiving stages have that wait for what they receive, and how many
+// the largest of these has.
+func (w *work) receivers() (all, widest int) {
 	for k, waits := range w.waits {
 		if waits {
-			n += w.size(k)
+			all, widest = all+w.size(k), max(widest, w.size(k))
 		}
 	}
-	return n
+	return all, widest
 }
 
 // parentsEnded reports whether all tasks that a stage receives from have ended.
@@ -189,9 +190,11 @@ func (w *work) source(stage int) bool { return !w.receiver[stage] }
 // mayPlaceReduces reports whether tasks of a receiving stage may take slots. A receiving task takes its
 // slot before it can run, and two jobs that each held half of what both need would deadlock. So a job
 // begins to take such slots only if all that have begun could hold all that they need at once: every
-// other task ends by itself.
+// other task ends by itself. Of one whose stages need more together each can hold what it needs while no
+// other job does, since they come one after the other.
 func (y *slotAllocator) mayPlaceReduces(w *work) bool {
-	return w.begun || y.receiving+w.receivers() <= y.slots
+	all, widest := w.receivers()
+	return w.begun || y.receiving+all <= y.slots || y.receiving == 0 && widest <= y.slots
 }
 
 // task returns the first task of a stage without a host; false where all have one.
@@ -216,7 +219,8 @@ func (y *slotAllocator) put(w *work, stage, task int, h southbound.HostID) {
 	}
 	if !w.begun && w.waits[stage] {
 		w.begun = true
-		y.receiving += w.receivers()
+		all, _ := w.receivers()
+		y.receiving += all
 	}
 	w.hosts[task] = h
 	w.open[stage]--

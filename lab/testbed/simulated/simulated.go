@@ -32,15 +32,16 @@ import (
 // everywhere; its log entries are applied without serialising, and devices and hosts are called
 // directly.
 type Testbed struct {
-	s     *scenario.Scenario
-	Env   Options
-	Sim   *flowsim.Sim
-	State *state.State
-	loop  *loop.Loop
-	asks  controller.Policy // of loop
-	paths *pathmap.Map
-	index *live.Paths // nil where nothing fails
-	notes notes
+	s        *scenario.Scenario
+	Env      Options
+	Sim      *flowsim.Sim
+	State    *state.State
+	loop     *loop.Loop
+	asks     controller.Policy // of loop
+	paths    *pathmap.Map
+	index    *live.Paths // nil where nothing fails
+	notes    notes
+	progress progress
 
 	control   control
 	Seats     simulatedReplicas
@@ -231,7 +232,7 @@ func (x *Testbed) Wait(ctx context.Context) error {
 		if at, ok := x.Sim.Next(); ok {
 			wake = min(wake, at)
 		}
-		if wake == southbound.Never {
+		if wake == southbound.Never || x.events&0xfff == 0xfff && x.stalled() {
 			return fmt.Errorf("%w at %v with %d of %d jobs ended: %s", testbed.ErrStill, x.now, x.State.Finished(),
 				len(x.s.Jobs), x.waits())
 		}
