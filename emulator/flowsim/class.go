@@ -52,8 +52,10 @@ type classes struct {
 	aside   int                     // host flows in classes that are not even
 	told    []pathmap.BitsPerSecond // by link: the rates of ports of all coflows, if set
 
-	groups []group // by number of levels; empty while links have no levels
-	stale  []int32 // groups whose next end may be another
+	groups  []group // by number of levels; empty while links have no levels
+	members []int32 // by group: how many classes are in it
+	stale   []int32 // groups whose next end may be another
+	isStale []bool  // by group
 
 	byPriority map[[2]int32]int32 // by route and priority above 0
 	noting     bool               // rates of priorities are shared, and noted are the classes to share for anew

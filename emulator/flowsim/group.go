@@ -8,15 +8,15 @@ import (
 
 // group is the classes that one link holds back while links have levels: all of their host flows have
 // the link's level for a rate, and so one clock. Where the link's level changes, that costs the same
-// however many they are; a class that another link comes to hold back changes its group.
+// however many they are; a class that another link comes to hold back changes its group. Many do
+// at each event, so that a group fills one line of a cache, and tells its next end without a look at its classes.
 type group struct {
-	rate    float64 // payload bytes a nanosecond, of each host flow
-	v       float64 // the clock, in bytes, at instant at
-	at      time.Duration
-	heap    []int32 // classes that have host flows, by (due, index)
-	members int32
-	next    des.Event // the next end
-	stale   bool      // it may be another
+	rate float64 // payload bytes a nanosecond, of each host flow
+	v    float64 // the clock, in bytes, at instant at
+	at   time.Duration
+	due  float64   // the clock at the next end, if there is one
+	heap []int32   // classes that have host flows, by (due, index)
+	next des.Event // the next end
 }
 
 func (g *group) vAt(now time.Duration) float64 { return g.v + g.rate*float64(now-g.at) }
@@ -36,8 +36,8 @@ func (g *group) until(due float64) (time.Duration, bool) {
 
 // restless records that a group's next end may be another.
 func (cs *classes) restless(i int32) {
-	if g := &cs.groups[i]; !g.stale {
-		g.stale = true
+	if !cs.isStale[i] {
+		cs.isStale[i] = true
 		cs.stale = append(cs.stale, i)
 	}
 }
@@ -85,10 +85,10 @@ func (cs *classes) undue(c *class) {
 func (cs *classes) rescheduleGroups() {
 	for _, i := range cs.stale {
 		g := &cs.groups[i]
-		g.stale = false
+		cs.isStale[i] = false
 		if len(g.heap) > 0 && g.rate > 0 {
 			g.sync(cs.clock.Now())
-			if d, ok := g.until(cs.list[g.heap[0]].due); ok {
+			if d, ok := g.until(g.due); ok {
 				cs.schedule(&g.next, cs.grid(g.at+d), event{kind: groupEnds, index: i})
 				continue
 			}
@@ -106,8 +106,10 @@ func (cs *classes) sooner(a, b int32) bool {
 }
 
 func (cs *classes) putAt(g *group, i int, index int32) {
-	g.heap[i] = index
-	cs.list[index].slot = int32(i)
+	c := &cs.list[index]
+	if g.heap[i], c.slot = index, int32(i); i == 0 {
+		g.due = c.due
+	}
 }
 
 func (cs *classes) moveTo(g *group, i int, index int32) {

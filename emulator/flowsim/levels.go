@@ -44,7 +44,9 @@ func (lv *levels) found() {
 			capacity = append(capacity, lv.capacity[l])
 		}
 	}
-	lv.solver, lv.groups = maxmin.NewLevels(capacity), make([]group, len(capacity))
+	n := len(capacity)
+	lv.solver, lv.groups = maxmin.NewLevels(capacity), make([]group, n)
+	lv.members, lv.isStale = make([]int32, n), make([]bool, n)
 	for _, i := range lv.busy {
 		lv.touch(i)
 	}
@@ -91,12 +93,12 @@ func (lv *levels) setLevel(l pathmap.LinkID) {
 
 // regroup moves a class from one group to another, or into none.
 func (lv *levels) regroup(index, _, to int32) {
-	c, groups := &lv.list[index], lv.groups
+	c := &lv.list[index]
 	now := lv.clock.Now()
 	v := lv.vOf(c)
 	if c.group != none {
 		lv.undue(c)
-		groups[c.group].members--
+		lv.members[c.group]--
 	}
 	c.group, c.rate = to, 0
 	if to == none {
@@ -104,8 +106,8 @@ func (lv *levels) regroup(index, _, to int32) {
 		return
 	}
 	lv.unplan(index)
-	g := &groups[to]
-	if g.members++; g.members == 1 {
+	g := &lv.groups[to]
+	if lv.members[to]++; lv.members[to] == 1 {
 		g.v, g.at = 0, now
 	}
 	c.v = v - g.vAt(now)
@@ -125,7 +127,7 @@ func (lv *levels) disband() {
 	for i := range lv.groups {
 		lv.clock.Cancel(lv.groups[i].next)
 	}
-	lv.solver, lv.groups, lv.stale = nil, nil, lv.stale[:0]
+	lv.solver, lv.groups, lv.members, lv.stale, lv.isStale = nil, nil, nil, lv.stale[:0], nil
 }
 
 // groupEnd ends the host flows of a group that have nothing left.

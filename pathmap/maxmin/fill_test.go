@@ -14,34 +14,40 @@ import (
 func (s *Levels) books() error {
 	for l := range s.links {
 		x := s.links[l]
-		want, left := levelLink{most: -1, cap: x.cap}, x.cap
+		var want levelLink
+		left := s.cap[l]
+		most := int64(-1)
 		s.rows = s.rows[:0]
-		for i, o := range s.on[l] {
+		for i, o := range x.on {
 			c := &s.classes[o.class]
-			if c.flows != o.flows || s.placeOn(o.class, int32(l)).at != int32(i) {
-				return fmt.Errorf("link %d: class %d of %d flows has %d at another place", l, o.class, o.flows, c.flows)
+			if on, at := s.linksOf(o.class)[o.k], s.placesOf(o.class)[o.k]; on != int32(l) || at != int32(i) {
+				return fmt.Errorf("link %d: class %d is at %d, and knows of link %d at %d", l, o.class, i, on, at)
 			}
-			s.rows = append(s.rows, sharer{s.elsewhere(int32(l), &o), int64(o.flows)})
-			want.total += int64(o.flows)
+			if c.n <= few && c.exact>>o.k&1 == 1 != x.exact {
+				return fmt.Errorf("link %d: exact is %v, class %d has %b", l, x.exact, o.class, c.exact)
+			}
+			flows := int64(c.flows)
+			s.rows = append(s.rows, sharer{s.leastOf(o).level, flows})
+			want.total += flows
 			if neck := s.necks[o.class]; neck == int32(l) {
 				if want.own++; int(want.own) != i+1 {
 					return fmt.Errorf("link %d: class %d is held back here, and not among the first", l, o.class)
 				}
-				want.open += int64(o.flows)
+				want.open += flows
 			} else {
-				left -= s.level[neck] * int64(o.flows)
-				want.most = max(want.most, s.level[neck])
+				left -= x.counts(s.level[neck]) * flows
+				most = max(most, s.level[neck])
 			}
 		}
-		if x.open > 0 && x.most < want.most {
-			return fmt.Errorf("link %d: others have up to %d, noted is %d", l, want.most, x.most)
+		if x.open > 0 && (x.most < most || !x.exact) {
+			return fmt.Errorf("link %d: others have up to %d, noted is %d; exact: %v", l, most, x.most, x.exact)
 		}
-		if want.most = x.most; x != want {
-			return fmt.Errorf("link %d is %+v, want %+v", l, x, want)
+		if x.queued || x.seen || x.most == unsure && len(x.on) > 0 || x.left != left || x.total != want.total ||
+			x.open != want.open || x.own != want.own {
+			return fmt.Errorf("link %d is %+v, want %+v and %d left", l, x, want, left)
 		}
-		held := want.open > 0
-		if r := s.room[l]; r.left != left || held != (r.need == always) || !held && r.need != want.total {
-			return fmt.Errorf("link %d has %+v, want %d left; %d flows, holds some back: %v", l, r, left, want.total, held)
+		if !x.exact && x.left < x.total {
+			return fmt.Errorf("link %d has %d left of %d, and is not exact", l, x.left, s.cap[l])
 		}
 		if level, _, _ := s.fillUp(int32(l)); level != s.level[l] {
 			return fmt.Errorf("link %d has level %d, from the ground up %d", l, s.level[l], level)
@@ -61,7 +67,7 @@ func TestFollowedLikeFromTheGround(t *testing.T) {
 		s.seats = 1 << 40 // so that no change is too much to follow
 		room := []int64{60, 1 << 20, 1 << 43, 1 << 61}[r.IntN(4)]
 		for l := range s.links {
-			s.links[l].cap = 1 + r.Int64N(room)
+			s.cap[l] = 1 + r.Int64N(room)
 			s.clear(int32(l))
 		}
 		most := []int32{3, 1000, 1 << 20, 1<<31 - 3}[r.IntN(4)]

@@ -29,18 +29,20 @@ type Levels struct {
 	classes  []levelClass
 	gone     []pairClass // by class: what pairs did last, until moved has been told
 	shift    uint        // levels are bits a second times 1<<shift
+	unit     float64     // of levels, in bits a second
 
-	on    [][]linkClass // by link: the classes on it, those first whose bottleneck it is
-	level []int64       // by link: at which it is full; unheld where it is no bottleneck, and for one link more
-	room  []room        // by link
+	level []int64 // by link: at which it is full; unheld where it is no bottleneck
+	cap   []int64 // by link
 	links []levelLink
-	was   []before // by link
+	on    []seating   // by class
+	long  []longClass // by class, where some class has more than few links
 
 	asks    asks
 	epoch   uint32
-	heap    heap[int64] // links whose level may be another, by where that may begin; from the ground up, all
+	queue   queue       // links whose level may be another
+	heap    heap[int64] // from the ground up: all links, by where they are full
 	rows    []sharer    // of the link that is being filled
-	reached []int32     // links whose level this solution has changed, some of them back
+	reached []before    // links whose level this solution has changed, some of them back
 	felt    []int32     // classes whose bottleneck this solution has changed, likewise
 	moves   []move
 	changed []pathmap.LinkID
@@ -52,39 +54,34 @@ type Levels struct {
 	ground ground
 }
 
-// room is what a change of a rate looks at on each link of a class.
-type room struct {
-	left int64 // capacity of the link without what classes with another bottleneck have
-	need int64 // the link is reviewed with less: always if it holds back flows; if not, a unit for each of its flows
-}
+// farBelow is about twice what a class can have: a sum is below -farBelow before it goes around.
+const farBelow = 1 << 62
 
-const (
-	always   = math.MaxInt64
-	farBelow = 1 << 62 // what a class has is half of that at most, so that no sum goes around unseen
-)
-
-// levelLink is what a solution knows of a link besides. Where it holds back flows, its level is left/open, rounded
-// down.
+// levelLink is what a solution knows of a link besides its level and capacity, in one line of a cache. Where it holds
+// back flows, its level is left/open, rounded down.
 type levelLink struct {
-	open   int64 // flows of which it is the bottleneck
-	most   int64 // where it holds back flows: no class with another bottleneck has a higher rate; -1: there is none
-	total  int64 // flows
-	cap    int64
-	own    int32 // classes of which it is the bottleneck
-	inHeap bool
-	refit  bool // it is to be fitted anew: a class is new, or what others have may be more than 64 bits hold
+	on     []seat // the classes on it, those first whose bottleneck it is
+	left   int64  // capacity without what classes with another bottleneck have, or count for, where it is not exact
+	total  int64  // flows
+	open   int64  // flows of which it is the bottleneck
+	most   int64  // where that is some: no class with another bottleneck has a higher rate; -1: there is none; or unsure
+	own    int32  // classes of which it is the bottleneck
+	queued bool
+	seen   bool  // in reached
+	exact  bool  // it is told of every change; always where it holds back flows
+	plenty uint8 // with 1<<plenty left besides a unit a flow, it need not be exact
 }
 
-// before is the level of a link before the solution that last changed it.
+// unsure has a link fitted anew: a class is new, or what others have may be more than 64 bits hold.
+const unsure = math.MaxInt64
+
+// before is the level that a link had before this solution.
 type before struct {
 	level int64
-	epoch uint32 // of that solution
+	link  int32
 }
 
-const (
-	none = -1
-	many = -2
-)
+const none = -1
 
 // NewLevels returns levels of links with those capacities, by LinkID, without classes. Capacities are whole
 // bits a second from 1 to 2⁶⁰.
@@ -100,24 +97,24 @@ func NewLevels(capacity []float64) *Levels {
 // newLevels is NewLevels for classes of any number of links.
 func newLevels(capacity []float64) *Levels {
 	n := len(capacity)
-	s := &Levels{capacity: capacity, on: make([][]linkClass, n), level: make([]int64, n+1),
-		room: make([]room, n), links: make([]levelLink, n), was: make([]before, n)}
+	s := &Levels{capacity: capacity, level: make([]int64, n), cap: make([]int64, n), links: make([]levelLink, n)}
+	s.queue.next = make([]int32, n)
 	if n > 0 {
 		s.shift = uint(max(capacityBits-bits.Len64(uint64(slices.Max(capacity))), 0))
 	}
+	s.unit = math.Ldexp(1, -int(s.shift))
 	for l := range s.links {
-		s.links[l].cap = int64(capacity[l]) << s.shift
+		s.cap[l] = int64(capacity[l]) << s.shift
 		s.clear(int32(l))
 	}
-	s.level[n] = unheld
 	return s
 }
 
 // clear makes a link one without classes.
 func (s *Levels) clear(l int32) {
 	x := &s.links[l]
-	x.open, x.most, x.own, x.refit = 0, -1, 0, false
-	s.room[l] = room{x.cap, x.total}
+	x.left, x.open, x.most, x.own, x.exact = s.cap[l], 0, -1, 0, false
+	x.plenty = uint8(max(bits.Len64(uint64(s.cap[l]))-1-plenty, 0))
 	s.level[l] = unheld
 }
 
@@ -172,7 +169,7 @@ func (s *Levels) Level(l pathmap.LinkID) float64 {
 		return s.pairs.level(l)
 	}
 	if x := s.level[l]; x != unheld {
-		return math.Ldexp(float64(x), -int(s.shift))
+		return float64(x) * s.unit
 	}
 	return math.Inf(1)
 }
@@ -221,7 +218,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.attachAll(moved)
-	if s.ground.skip > 0 && len(s.heap.items) > 0 {
+	if s.ground.skip > 0 && s.queue.len > 0 {
 		s.ground.skip--
 		s.refill()
 	} else {
@@ -233,17 +230,14 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 
 // follow finds the levels that change, one from the other, as long as that is less work than to find all.
 func (s *Levels) follow() {
-	for before := s.work; len(s.heap.items) > 0; {
+	for before := s.work; s.queue.len > 0; {
 		if !s.worth(s.work - before) {
 			s.ground.vain = min(2*s.ground.vain+1, maxVain)
 			s.ground.skip = s.ground.vain
 			s.refill()
 			return
 		}
-		l := s.heap.items[0].id
-		s.heap.pop()
-		s.links[l].inHeap = false
-		s.review(l)
+		s.review(s.pop())
 	}
 	s.ground.vain = 0
 }
@@ -261,19 +255,35 @@ func (a mark) below(b mark) bool { return a.level < b.level || a.level == b.leve
 // sharer is a class on a link that is being filled, and the level at which its other links hold it back.
 type sharer struct{ held, flows int64 }
 
-// elsewhere returns the level at which a class on link l is held back if not there.
-func (s *Levels) elsewhere(l int32, o *linkClass) int64 {
-	if p, level := &o.peers, s.level; p[0] != many {
-		return min(level[p[0]], level[p[1]], level[p[2]], level[p[3]], level[p[4]])
+// elsewhere returns the level at which a class on a link is held back if not there: what it has now, if it is held
+// back elsewhere.
+func (s *Levels) elsewhere(l int32, o seat) int64 {
+	if neck := s.necks[o.class]; neck != l && neck != none {
+		return s.level[neck]
 	}
-	return s.heldAt(l, o).level
+	c, least := &s.classes[o.class], int64(unheld)
+	if c.n > few {
+		return s.leastOf(o).level
+	}
+	for rest := c.exact &^ (1 << o.k); rest != 0; rest &= rest - 1 {
+		least = min(least, s.level[c.links[bits.TrailingZeros8(rest)]])
+	}
+	return least
 }
 
-// heldAt returns where a class on link l is held back if not there.
-func (s *Levels) heldAt(l int32, o *linkClass) mark {
+// heldAt returns where that is.
+func (s *Levels) heldAt(l int32, o seat) mark {
+	if neck := s.necks[o.class]; neck != l && neck != none {
+		return mark{s.level[neck], neck}
+	}
+	return s.leastOf(o)
+}
+
+// leastOf returns which link of a class but for the one of the seat holds it back first.
+func (s *Levels) leastOf(o seat) mark {
 	least := dry
-	for _, p := range s.classes[o.class].places() {
-		if m := (mark{s.level[p.link], p.link}); p.link != l && m.below(least) {
+	for k, p := range s.linksOf(o.class) {
+		if m := (mark{s.level[p], p}); k != int(o.k) && m.below(least) {
 			least = m
 		}
 	}
@@ -285,24 +295,27 @@ func (s *Levels) heldAt(l int32, o *linkClass) mark {
 func (s *Levels) below(i int, at mark) bool {
 	held := s.rows[i].held
 	if held == at.level && held != unheld {
-		return s.heldAt(at.link, &s.on[at.link][i]).below(at)
+		return s.heldAt(at.link, s.links[at.link].on[i]).below(at)
 	}
 	return held < at.level
 }
 
 // review gives a link the level that follows from what its classes have elsewhere. Mostly it is the bottleneck
-// of the same classes as before: then only these are looked at, and none if the level stays.
+// of the same classes as before: then only these are looked at, and none if the level stays. A class that has more then
+// than another of its links can give it is for that link to take over: it is told, and reviewed.
 func (s *Levels) review(l int32) {
-	x, at, left := &s.links[l], s.level[l], s.room[l].left
+	x, at := &s.links[l], s.level[l]
 	switch {
-	case x.refit:
-	case x.open == 0 && left >= x.total:
-		s.know(l, unheld, left, 0)
-		return
-	case x.open > 0 && left >= 0:
+	case x.most == unsure:
+	case x.open == 0:
+		if s.spares(l) {
+			s.put(l, unheld)
+			return
+		}
+	case x.left >= 0:
 		// A set of classes with a level next to the link's own could be one of two that follow from themselves.
-		now := left / x.open
-		if x.most+x.total < now && (now <= at || s.above(l, now)) {
+		now := x.left / x.open
+		if x.most+x.total < now {
 			if now != at {
 				s.relevel(l, now)
 			}
@@ -312,113 +325,129 @@ func (s *Levels) review(l int32) {
 	s.refit(l)
 }
 
-// above reports whether all classes of which a link is the bottleneck could have more than a level elsewhere.
-func (s *Levels) above(l int32, level int64) bool {
-	own := s.on[l][:s.links[l].own]
-	s.work += int64(len(own))
-	for i := range own {
-		if s.elsewhere(l, &own[i]) <= level {
-			return false
-		}
-	}
-	return true
-}
-
 // relevel gives a link another level, and the classes of which it is the bottleneck.
 func (s *Levels) relevel(l int32, now int64) {
-	at := s.level[l]
+	c := changeOf(s.level[l], now)
 	s.put(l, now)
-	own := s.on[l][:s.links[l].own]
+	own := s.links[l].on[:s.links[l].own]
 	s.work += int64(len(own))
-	for i := range own {
-		s.pass(l, none, &own[i], change{at, now})
+	for _, o := range own {
+		s.pass(o, none, &c)
 	}
 }
 
-// change is the rate of a flow before and after.
-type change struct{ was, now int64 }
+// change is the rate of a flow before and after, and that by which it counts on links that are not exact.
+type change struct{ was, now, more, rough int64 }
 
-// more returns how much more flows have; those that have no bottleneck yet have nothing.
-func (c change) more(flows int32) int64 {
-	if c.was == unheld {
-		return c.now * int64(flows)
+// changeOf returns a change of a rate; a class that has none yet, unheld, has nothing.
+func changeOf(was, now int64) change {
+	if was == unheld {
+		return change{was, now, now, roughly(now)}
 	}
-	return (c.now - c.was) * int64(flows)
+	return change{was, now, now - was, roughly(now) - roughly(was)}
 }
 
 // pass tells the other links of a class, but for one of them, that its rate is another.
-func (s *Levels) pass(l, but int32, o *linkClass, c change) {
-	more, from := c.more(o.flows), min(c.was, c.now)
-	if o.peers[0] == many {
-		for _, p := range s.classes[o.class].places() {
-			if p.link != l && p.link != but {
-				s.hear(p.link, more, c.now, from)
-			}
-		}
+func (s *Levels) pass(o seat, but int32, c *change) {
+	k := &s.classes[o.class]
+	flows, from := int64(k.flows), min(c.was, c.now)
+	if k.n > few {
+		s.passLong(o, but, c)
 		return
 	}
-	for _, p := range o.peers {
-		if int(p) == len(s.on) {
-			break
-		}
-		if p != but {
+	more := c.more * flows
+	for rest := k.exact &^ (1 << o.k); rest != 0; rest &= rest - 1 {
+		if p := k.links[bits.TrailingZeros8(rest)]; p != but {
 			s.hear(p, more, c.now, from)
 		}
 	}
-}
-
-// hear counts what a class with another bottleneck has more on a link. It is reviewed if that can matter: a link
-// that is no bottleneck does not become one as long as it has enough for all, and for more than rounding leaves.
-func (s *Levels) hear(l int32, more, rate, from int64) {
-	r := &s.room[l]
-	if r.left -= more; r.left < r.need {
-		s.press(l, rate, from)
+	if c.rough == 0 && c.was != unheld {
+		return
+	}
+	more = c.rough * flows
+	for rest := ^k.exact & (1<<k.n - 1); rest != 0; rest &= rest - 1 {
+		s.hearRoughly(k.links[bits.TrailingZeros8(rest)], more, from)
 	}
 }
 
-// press has a link reviewed because a class with another bottleneck has another rate.
-func (s *Levels) press(l int32, rate, from int64) {
+// passLong is pass for a class of more than few links.
+func (s *Levels) passLong(o seat, but int32, c *change) {
+	flows, from := int64(s.classes[o.class].flows), min(c.was, c.now)
+	for k, p := range s.long[o.class].links {
+		switch {
+		case k == int(o.k) || p == but:
+		case s.links[p].exact:
+			s.hear(p, c.more*flows, c.now, from)
+		default:
+			s.hearRoughly(p, c.rough*flows, from)
+		}
+	}
+}
+
+// hear counts what a class with another bottleneck has more on an exact link. It is reviewed if that can matter:
+// a link that is no bottleneck does not become one as long as it has enough for all, and for more than rounding
+// leaves. With plenty, it need not be exact any more.
+func (s *Levels) hear(l int32, more, rate, from int64) {
 	x := &s.links[l]
+	x.left -= more
 	x.most = max(x.most, rate)
-	x.refit = x.refit || s.room[l].left < -farBelow
-	s.meet(l, from)
+	if x.open > 0 || uint64(x.left-x.total)>>x.plenty > 0 {
+		if x.left < -farBelow {
+			x.most = unsure
+		}
+		s.meet(l, from)
+	}
+}
+
+// hearRoughly is hear for a link that is not exact.
+func (s *Levels) hearRoughly(l int32, more, from int64) {
+	x := &s.links[l]
+	if x.left -= more; x.left < x.total {
+		if x.left < -farBelow {
+			x.most = unsure
+		}
+		s.meet(l, from)
+	}
 }
 
 // refit finds anew which classes of a link are held back elsewhere, from the ground up: those take what they
 // have, and the others share the rest.
 func (s *Levels) refit(l int32) {
-	on, x, at := s.on[l], &s.links[l], s.level[l]
+	s.beExact(l)
+	x, at := &s.links[l], s.level[l]
+	on := x.on
 	s.work += int64(len(on))
 	s.rows = slices.Grow(s.rows[:0], len(on))[:len(on)]
-	for i := range on {
-		s.rows[i] = sharer{s.elsewhere(l, &on[i]), int64(on[i].flows)}
+	for i, o := range on {
+		s.rows[i] = sharer{s.elsewhere(l, o), int64(s.classes[o.class].flows)}
 	}
 	now, left, open := s.fillUp(l)
 	s.know(l, now, left, open)
-	own := x.own
-	x.most, x.refit = -1, false
-	for i := range on {
-		o := &on[i]
+	own, stay := x.own, changeOf(at, now)
+	x.most = -1
+	for i, o := range on {
 		was, is := int32(i) < own, s.rows[i].flows > 0
-		switch {
+		switch neck := s.necks[o.class]; {
 		case was && is:
 			if at != now {
-				s.pass(l, none, o, change{at, now})
+				s.pass(o, none, &stay)
 			}
-		case was || !is && s.necks[o.class] == none:
-			to, had := s.heldAt(l, o), int64(unheld)
+		case was || !is && neck == none:
+			to, had := s.leastOf(o), int64(unheld)
 			if was {
 				had = at
 			}
-			s.pass(l, to.link, o, change{had, to.level})
-			s.enter(to, o, had)
+			c := changeOf(had, to.level)
+			s.pass(o, to.link, &c)
+			s.enter(to, o.class, had)
 		case is:
-			from, had := s.necks[o.class], int64(unheld)
-			if from != none {
-				had = s.level[from]
+			had := int64(unheld)
+			if neck != none {
+				had = s.level[neck]
 			}
-			s.pass(l, from, o, change{had, now})
-			s.leave(from, o, now)
+			c := changeOf(had, now)
+			s.pass(o, neck, &c)
+			s.leave(neck, o.class, now)
 			s.hold(o.class, l)
 		}
 		if !is {
@@ -431,16 +460,13 @@ func (s *Levels) refit(l int32) {
 // know notes a link's level, and from what it follows.
 func (s *Levels) know(l int32, level, left, open int64) {
 	s.put(l, level)
-	s.room[l], s.links[l].open = room{left, always}, open
-	if open == 0 {
-		s.room[l].need = s.links[l].total
-	}
+	s.links[l].left, s.links[l].open = left, open
 }
 
 // fillUp returns the level of a link of which the classes are in rows, what is left of it for those that are not held
 // back elsewhere, and how many flows these have. The rows of the others have no flows then.
 func (s *Levels) fillUp(l int32) (level, left, open int64) {
-	left, open = s.links[l].cap, s.links[l].total
+	left, open = s.cap[l], s.links[l].total
 	for open > 0 {
 		at, more := mark{left / open, l}, false
 		for i := range s.rows {
@@ -474,36 +500,36 @@ func (s *Levels) swap(l, i, j int32) {
 	if i == j {
 		return
 	}
-	on := s.on[l]
+	on := s.links[l].on
 	on[i], on[j] = on[j], on[i]
-	s.placeOn(on[i].class, l).at = i
-	s.placeOn(on[j].class, l).at = j
+	s.placesOf(on[i].class)[on[i].k] = i
+	s.placesOf(on[j].class)[on[j].k] = j
 }
 
 // enter makes a link the bottleneck of a class that had a rate below it, unheld if none.
-func (s *Levels) enter(to mark, o *linkClass, had int64) {
-	x := &s.links[to.link]
+func (s *Levels) enter(to mark, class int32, had int64) {
+	x, flows := &s.links[to.link], int64(s.classes[class].flows)
 	if had != unheld {
-		s.room[to.link].left += had * int64(o.flows)
+		x.left += had * flows
 	}
-	x.open += int64(o.flows)
-	s.swap(to.link, s.placeOn(o.class, to.link).at, x.own)
+	x.open += flows
+	s.swap(to.link, s.placeOn(class, to.link), x.own)
 	x.own++
-	s.hold(o.class, to.link)
+	s.hold(class, to.link)
 	s.meet(to.link, to.level)
 }
 
 // leave makes a link one that holds a class back no more, which has a rate below its level.
-func (s *Levels) leave(l int32, o *linkClass, rate int64) {
+func (s *Levels) leave(l, class int32, rate int64) {
 	if l == none {
 		return
 	}
-	x := &s.links[l]
-	s.room[l].left -= rate * int64(o.flows)
+	x, flows := &s.links[l], int64(s.classes[class].flows)
+	x.left -= rate * flows
 	x.most = max(x.most, rate)
-	x.open -= int64(o.flows)
+	x.open -= flows
 	x.own--
-	s.swap(l, s.placeOn(o.class, l).at, x.own)
+	s.swap(l, s.placeOn(class, l), x.own)
 	s.meet(l, rate)
 }
 
@@ -518,24 +544,28 @@ func (s *Levels) put(l int32, level int64) {
 	if s.level[l] == level {
 		return
 	}
-	if w := &s.was[l]; w.epoch != s.epoch {
-		*w = before{s.level[l], s.epoch}
-		s.reached = append(s.reached, l)
+	if x := &s.links[l]; !x.seen {
+		x.seen = true
+		s.reached = append(s.reached, before{s.level[l], l})
 	}
 	s.level[l] = level
 }
 
-// meet has a link reviewed.
+// meet has a link reviewed. One that holds back no flows comes later than those that do: most often it is short only
+// until they have given their classes less, too.
 func (s *Levels) meet(l int32, from int64) {
-	if x := &s.links[l]; !x.inHeap {
-		x.inHeap = true
-		s.heap.push(item[int64]{from, l})
+	switch x := &s.links[l]; {
+	case x.queued:
+	case x.open == 0:
+		s.push(l, 2*from)
+	default:
+		s.push(l, from)
 	}
 }
 
 // feel notes that the bottleneck of a class may be another.
 func (s *Levels) feel(class int32) {
-	if c := &s.classes[class]; c.epoch != s.epoch {
+	if c := &s.on[class]; c.epoch != s.epoch {
 		c.epoch = s.epoch
 		s.felt = append(s.felt, class)
 	}
@@ -550,9 +580,10 @@ type move struct {
 // report tells of the classes whose bottleneck is another, as the water met them, and lists the links
 // whose level is.
 func (s *Levels) report(moved func(class, from, to int32)) {
-	for _, l := range s.reached {
-		if s.level[l] != s.was[l].level {
-			s.changed = append(s.changed, pathmap.LinkID(l))
+	for _, w := range s.reached {
+		s.links[w.link].seen = false
+		if s.level[w.link] != w.level {
+			s.changed = append(s.changed, pathmap.LinkID(w.link))
 		}
 	}
 	s.moves = s.moves[:0]

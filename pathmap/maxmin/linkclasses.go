@@ -7,51 +7,58 @@ import (
 	"lightloom/pathmap"
 )
 
-// linkClass is a class on a link: all that a solution needs to know of a class on up to six links, so that
-// it reads a link's classes one after the other.
-type linkClass struct {
-	class int32
-	flows int32
-	peers [5]int32 // its other links, then the number of links; many first where there are more of them
-}
+// seat is a class on a link, which is the k-th of the class.
+type seat struct{ class, k int32 }
 
-// levelClass is where a class sits, or sat last if it has no flows.
+// few is how many links a class has at most that has no longClass.
+const few = 6
+
+// levelClass is what every change needs to know of a class: half a line of a cache.
 type levelClass struct {
-	few   [6]place // its links, then none; if there are more, these are not used
-	more  []place
+	links [few]int32 // those that it is on, or was on last if it has no flows
 	flows int32
-	epoch uint32 // the last solution that changed it
+	n     uint8 // how many links; above few if they are in its longClass
+	exact uint8 // of the k-th link: 1<<k if it is exact
 }
 
-// place is a link that a class is on, and where in its list.
-type place struct {
-	link int32
-	at   int32
+// seating is where a class is in the lists of its links.
+type seating struct {
+	at    [few]int32
+	epoch uint32 // the last solution that changed its bottleneck
 }
 
-var nowhere = [6]place{{link: none}, {link: none}, {link: none}, {link: none}, {link: none}, {link: none}}
+// longClass is the links of a class that has more than few, and where it is in their lists.
+type longClass struct{ links, at []int32 }
 
-func (c *levelClass) places() []place {
-	if len(c.more) > 0 {
-		return c.more
+// linksOf returns the links of a class.
+func (s *Levels) linksOf(class int32) []int32 {
+	if c := &s.classes[class]; c.n <= few {
+		return c.links[:c.n]
 	}
-	n := 0
-	for n < len(c.few) && c.few[n].link != none {
-		n++
+	return s.long[class].links
+}
+
+// placesOf returns where in the lists of its links a class is.
+func (s *Levels) placesOf(class int32) []int32 {
+	if n := s.classes[class].n; n <= few {
+		return s.on[class].at[:n]
 	}
-	return c.few[:n]
+	return s.long[class].at
 }
 
 // sitAt makes links those of a class, which is on none now.
-func (c *levelClass) sitAt(links []pathmap.LinkID) {
-	c.few, c.more = nowhere, c.more[:0]
-	at := c.few[:]
-	if len(links) > len(c.few) {
-		c.more = slices.Grow(c.more, len(links))[:len(links)]
-		at = c.more
+func (s *Levels) sitAt(class int32, links []pathmap.LinkID) {
+	c, n := &s.classes[class], len(links)
+	if c.n = uint8(min(n, few+1)); c.n > few {
+		if more := int(class) + 1 - len(s.long); more > 0 {
+			s.long = append(s.long, make([]longClass, more)...)
+		}
+		x := &s.long[class]
+		x.links, x.at = slices.Grow(x.links[:0], n)[:n], slices.Grow(x.at[:0], n)[:n]
 	}
+	on := s.linksOf(class)
 	for k, l := range links {
-		at[k].link = int32(l)
+		on[k] = int32(l)
 	}
 }
 
@@ -61,7 +68,7 @@ func (s *Levels) attachAll(moved func(class, from, to int32)) {
 	for i := range s.asks.all {
 		k := &s.asks.all[i]
 		for len(s.classes) <= int(k.class) {
-			s.classes = append(s.classes, levelClass{few: nowhere})
+			s.classes, s.on = append(s.classes, levelClass{}), append(s.on, seating{})
 			s.necks, s.told, s.ground.filled = append(s.necks, none), append(s.told, none), append(s.ground.filled, 0)
 		}
 		s.asks.seen += s.classes[k.class].flows // so that cache misses overlap
@@ -76,12 +83,12 @@ func (s *Levels) attachAll(moved func(class, from, to int32)) {
 func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 	c := &s.classes[k.class]
 	links := s.asks.links[k.first:k.end]
-	moves := k.flows > 0 && !sits(c.places(), links)
+	moves := k.flows > 0 && !sits(s.linksOf(k.class), links)
 	if c.flows > 0 && (moves || k.flows == 0) {
 		s.detach(k.class, moved)
 	}
 	if moves {
-		c.sitAt(links)
+		s.sitAt(k.class, links)
 	}
 	switch {
 	case k.flows == c.flows:
@@ -95,28 +102,28 @@ func (s *Levels) grant(k *ask, moved func(class, from, to int32)) {
 // detach takes a class off its links.
 func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 	c := &s.classes[i]
-	flows, neck := int64(c.flows), s.necks[i]
+	flows, neck, places := int64(c.flows), s.necks[i], s.placesOf(i)
 	rate := s.level[neck]
-	for _, p := range c.places() {
-		x, at := s.grow(p.link, -flows), p.at
-		if p.link == neck {
+	for k, p := range s.linksOf(i) {
+		x, at := s.grow(p, -flows), places[k]
+		if p == neck {
 			x.open -= flows
 			x.own--
-			s.swap(p.link, at, x.own)
+			s.swap(p, at, x.own)
 			at = x.own
 		} else {
-			s.room[p.link].left += rate * flows
+			x.left += x.counts(rate) * flows
 		}
-		last := int32(len(s.on[p.link]) - 1)
-		s.swap(p.link, at, last)
-		if s.on[p.link] = s.on[p.link][:last]; last == 0 {
-			s.put(p.link, unheld)
-			s.clear(p.link)
-		} else if p.link == neck || x.open > 0 {
-			s.meet(p.link, s.level[p.link])
+		last := int32(len(x.on) - 1)
+		s.swap(p, at, last)
+		if x.on = x.on[:last]; last == 0 {
+			s.put(p, unheld)
+			s.clear(p)
+		} else if p == neck || x.open > 0 {
+			s.meet(p, s.level[p])
 		}
 	}
-	s.seats -= int64(len(c.places()))
+	s.seats -= int64(len(places))
 	c.flows, s.necks[i] = 0, none
 	if s.told[i] != none {
 		moved(i, s.told[i], none)
@@ -128,20 +135,22 @@ func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 // flow can have the least.
 func (s *Levels) attach(i, flows int32) {
 	c := &s.classes[i]
-	c.flows = flows
-	places := c.places()
+	c.flows, c.exact = flows, 0
+	places := s.placesOf(i)
 	s.seats += int64(len(places))
 	least := dry
-	for k := range places {
-		p := &places[k]
-		p.at = int32(len(s.on[p.link]))
-		s.on[p.link] = append(s.on[p.link], linkClass{i, flows, peersOf(places, k, int32(len(s.on)))})
-		x := s.grow(p.link, int64(flows))
-		if m := (mark{x.cap / x.total, p.link}); m.below(least) {
+	for k, p := range s.linksOf(i) {
+		x := s.grow(p, int64(flows))
+		places[k] = int32(len(x.on))
+		x.on = append(x.on, seat{i, int32(k)})
+		if x.exact && k < few {
+			c.exact |= 1 << k
+		}
+		if m := (mark{s.cap[p] / x.total, p}); m.below(least) {
 			least = m
 		}
 	}
-	s.links[least.link].refit = true
+	s.links[least.link].most = unsure
 	s.meet(least.link, least.level)
 }
 
@@ -151,68 +160,42 @@ func (s *Levels) resize(i, flows int32) {
 	neck, more := s.necks[i], int64(flows-c.flows)
 	rate := s.level[neck]
 	c.flows = flows
-	for _, p := range c.places() {
-		s.on[p.link][p.at].flows = flows
-		x := s.grow(p.link, more)
-		if p.link == neck {
+	for _, p := range s.linksOf(i) {
+		x := s.grow(p, more)
+		if p == neck {
 			x.open += more
 			s.meet(neck, rate)
 			continue
 		}
-		if more > 0 && rate > x.cap/more { // the sum may go around
-			x.refit = true
-			s.meet(p.link, rate)
+		if more > 0 && rate > s.cap[p]/more { // the sum may go around
+			x.most = unsure
+			s.meet(p, rate)
 		}
-		s.hear(p.link, rate*more, rate, rate)
+		if x.exact {
+			s.hear(p, rate*more, rate, rate)
+		} else {
+			s.hearRoughly(p, roughly(rate)*more, rate)
+		}
 	}
 }
 
 // grow gives a link more flows.
 func (s *Levels) grow(l int32, more int64) *levelLink {
-	x, r := &s.links[l], &s.room[l]
-	if x.total += more; r.need != always {
-		r.need = x.total
-	}
+	x := &s.links[l]
+	x.total += more
 	return x
 }
 
-// placeOn returns the place of a class on one of its links.
-func (s *Levels) placeOn(class, l int32) *place {
-	places := s.classes[class].places()
-	for k := range places {
-		if places[k].link == l {
-			return &places[k]
-		}
+// placeOn returns where a class is in the list of one of its links.
+func (s *Levels) placeOn(class, l int32) int32 {
+	k := slices.Index(s.linksOf(class), l)
+	if k < 0 {
+		panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
 	}
-	panic(fmt.Sprintf("maxmin: class %d sits on link %d and does not know", class, l))
+	return s.placesOf(class)[k]
 }
 
-// peersOf returns the places but the k-th as a linkClass has them.
-func peersOf(places []place, k int, links int32) [5]int32 {
-	peers := [5]int32{links, links, links, links, links}
-	if len(places) > len(peers)+1 {
-		peers[0] = many
-		return peers
-	}
-	n := 0
-	for i, p := range places {
-		if i != k {
-			peers[n] = p.link
-			n++
-		}
-	}
-	return peers
-}
-
-// sits reports whether places are on those links, in that order.
-func sits(places []place, links []pathmap.LinkID) bool {
-	if len(places) != len(links) {
-		return false
-	}
-	for k := range places {
-		if places[k].link != int32(links[k]) {
-			return false
-		}
-	}
-	return true
+// sits reports whether a class is on those links, in that order.
+func sits(on []int32, links []pathmap.LinkID) bool {
+	return slices.EqualFunc(on, links, func(a int32, b pathmap.LinkID) bool { return a == int32(b) })
 }

@@ -12,6 +12,7 @@ type ground struct {
 // water is what is left of a link while all levels are found from the ground up.
 type water struct {
 	left  int64 // of its capacity
+	rough int64 // likewise, with rates as they count on links that are not exact
 	flows int64 // that have no level yet
 	most  int64 // the highest level that others of its flows have
 }
@@ -36,15 +37,15 @@ func (s *Levels) worth(seats int64) bool {
 // first, as the water rises, gives them its own, and other links have that much less left for the rest. What is left
 // for each flow never falls by that, not even rounded down, so that the levels are those that follow from each other.
 func (s *Levels) refill() {
-	for _, it := range s.heap.items {
-		s.links[it.id].inHeap = false
+	for s.queue.len > 0 {
+		s.pop()
 	}
 	s.heap.items, s.ground.water = s.heap.items[:0], s.ground.water[:0]
 	for l := range s.links {
 		x := &s.links[l]
-		s.ground.water = append(s.ground.water, water{x.cap, x.total, -1})
+		s.ground.water = append(s.ground.water, water{s.cap[l], s.cap[l], x.total, -1})
 		if x.total > 0 {
-			s.heap.items = append(s.heap.items, item[int64]{x.cap / x.total, int32(l)})
+			s.heap.items = append(s.heap.items, item[int64]{s.cap[l] / x.total, int32(l)})
 		}
 	}
 	s.heap.build()
@@ -56,48 +57,54 @@ func (s *Levels) refill() {
 			continue
 		}
 		s.heap.pop()
-		s.links[at.id].most, s.links[at.id].refit = w.most, false
+		s.links[at.id].most = w.most
 		if w.flows == 0 {
-			s.know(at.id, unheld, w.left, 0)
+			s.spare(at.id, w.left, w.rough)
 			continue
 		}
+		s.beExact(at.id)
 		s.know(at.id, at.key, w.left, w.flows)
 		s.pour(at.id, at.key)
 	}
 	s.regroup()
 }
 
+// spare notes that a link is no bottleneck, and what it has left.
+func (s *Levels) spare(l int32, left, rough int64) {
+	if x := &s.links[l]; !x.exact && rough < x.total {
+		s.beExact(l)
+	} else if !x.exact {
+		left = rough
+	}
+	s.know(l, unheld, left, 0)
+}
+
 // pour gives the classes of a link that have no level yet that of the link.
 func (s *Levels) pour(l int32, level int64) {
-	s.work += int64(len(s.on[l]))
-	for i := range s.on[l] {
-		o := &s.on[l][i]
+	s.work += int64(len(s.links[l].on))
+	rough := roughly(level)
+	for _, o := range s.links[l].on {
 		if s.ground.filled[o.class] == s.epoch {
 			continue
 		}
 		s.ground.filled[o.class] = s.epoch
+		c := &s.classes[o.class]
 		if s.necks[o.class] != l {
 			s.ground.poured = append(s.ground.poured, move{mark{level, l}, o.class})
 		}
-		if o.peers[0] == many {
-			for _, p := range s.classes[o.class].places() {
-				s.ground.water[p.link].less(level, int64(o.flows)) // l itself among them, which is not asked again
+		flows := int64(c.flows)
+		less, lessRough := level*flows, rough*flows
+		for _, p := range s.linksOf(o.class) {
+			if p == l {
+				continue
 			}
-			continue
-		}
-		for _, p := range o.peers {
-			if int(p) == len(s.on) {
-				break
-			}
-			s.ground.water[p].less(level, int64(o.flows))
+			w := &s.ground.water[p]
+			w.left -= less
+			w.rough -= lessRough
+			w.flows -= flows
+			w.most = level
 		}
 	}
-}
-
-func (w *water) less(level, flows int64) {
-	w.left -= level * flows
-	w.flows -= flows
-	w.most = level
 }
 
 // regroup lists the classes that were given a rate by another link than before with that one.
@@ -106,10 +113,10 @@ func (s *Levels) regroup() {
 		if from := s.necks[m.class]; from != none {
 			x := &s.links[from]
 			x.own--
-			s.swap(from, s.placeOn(m.class, from).at, x.own)
+			s.swap(from, s.placeOn(m.class, from), x.own)
 		}
 		x := &s.links[m.to.link]
-		s.swap(m.to.link, s.placeOn(m.class, m.to.link).at, x.own)
+		s.swap(m.to.link, s.placeOn(m.class, m.to.link), x.own)
 		x.own++
 		s.hold(m.class, m.to.link)
 	}
