@@ -258,7 +258,7 @@ func (s *pairs) solve(moved func(class, from, to int32)) []pathmap.LinkID {
 		return nil
 	}
 	s.begin()
-	s.following = few*len(s.pending) <= s.n && s.patience.tries()
+	s.following = linksAClass*len(s.pending) <= s.n && s.patience.tries()
 	s.attachAll(moved)
 	switch {
 	case !s.following:

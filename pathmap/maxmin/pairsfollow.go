@@ -27,9 +27,9 @@ func (p *patience) after(success bool) {
 	p.skip = p.vain
 }
 
-// few is how many links there are at least for each class that a solution which follows the change may change. The
+// linksAClass is how many links there are at least for each class that a solution which follows the change may change. The
 // water takes about as long for many classes as for few.
-const few = 8
+const linksAClass = 8
 
 // worth reports whether a solution should go on to follow the change after it has looked at so many pairs. To look at
 // one costs as much as while the water rises over all links, each of which costs linkCost besides.
