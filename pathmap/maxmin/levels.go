@@ -48,10 +48,11 @@ type Levels struct {
 	changed []pathmap.LinkID
 	work    int64
 
-	necks  []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
-	told   []int32 // by class: its bottleneck after the last solution
-	seats  int64   // of classes on links
-	ground ground
+	necks    []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
+	told     []int32 // by class: its bottleneck after the last solution
+	seats    int64   // of classes on links
+	ground   ground
+	patience patience
 }
 
 // farBelow is about twice what a class can have: a sum is below -farBelow before it goes around.
@@ -218,8 +219,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.attachAll(moved)
-	if s.ground.skip > 0 && s.queue.len > 0 {
-		s.ground.skip--
+	if s.queue.len > 0 && !s.patience.tries() {
 		s.refill()
 	} else {
 		s.follow()
@@ -232,14 +232,13 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 func (s *Levels) follow() {
 	for before := s.work; s.queue.len > 0; {
 		if !s.worth(s.work - before) {
-			s.ground.vain = min(2*s.ground.vain+1, maxVain)
-			s.ground.skip = s.ground.vain
+			s.patience.after(false)
 			s.refill()
 			return
 		}
 		s.review(s.pop())
 	}
-	s.ground.vain = 0
+	s.patience.after(true)
 }
 
 // mark is a level and the link that has it. The water meets the lower one first.

@@ -6,29 +6,8 @@ import (
 	"slices"
 )
 
-// patience says which solutions try to follow the change. After the first that gave up, the next does not try, and
-// after each in a row twice as many and one, up to maxVain.
-type patience struct{ skip, vain int }
-
-func (p *patience) tries() bool {
-	if p.skip > 0 {
-		p.skip--
-		return false
-	}
-	return true
-}
-
-func (p *patience) after(success bool) {
-	if success {
-		p.vain = 0
-		return
-	}
-	p.vain = min(2*p.vain+1, maxVain)
-	p.skip = p.vain
-}
-
-// linksAClass is how many links there are at least for each class that a solution which follows the change may change. The
-// water takes about as long for many classes as for few.
+// linksAClass is how many links there are at least for each class that has changed where a solution follows the change.
+// The water takes about as long for many classes as for few.
 const linksAClass = 8
 
 // worth reports whether a solution should go on to follow the change after it has looked at so many pairs. To look at

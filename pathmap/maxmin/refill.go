@@ -5,8 +5,6 @@ type ground struct {
 	filled []uint32 // by class: the last of them that gave it a rate
 	water  []water  // by link
 	poured []move   // classes that have another bottleneck than before
-	skip   int      // how many solutions to come are from the ground up, without trying to follow changes
-	vain   int      // what skip was set to by the last that tried, 0 if it followed them to the end
 }
 
 // water is what is left of a link while all levels are found from the ground up.
@@ -24,9 +22,31 @@ const (
 	linkCost   = 4
 )
 
-// maxVain is how many solutions are from the ground up before changes are followed again, at most. It is one after
-// the first that was given up, and twice as many and one after each in a row.
+// patience says which solutions try to follow the change: after one that gave up, some do not.
+type patience struct {
+	skip int // how many to come do not try
+	vain int // what skip was set to by the last that tried, 0 if it followed the change to the end
+}
+
+// maxVain is how many solutions in a row do not try, at most. It is one after the first that gave up, and twice as many
+// and one after each in a row.
 const maxVain = 31
+
+func (p *patience) tries() bool {
+	if p.skip > 0 {
+		p.skip--
+		return false
+	}
+	return true
+}
+
+func (p *patience) after(success bool) {
+	p.vain = min(2*p.vain+1, maxVain)
+	if success {
+		p.vain = 0
+	}
+	p.skip = p.vain
+}
 
 // worth reports whether a solution should go on to follow changes after that many seats.
 func (s *Levels) worth(seats int64) bool {

@@ -32,7 +32,7 @@ func TestRefill(t *testing.T) {
 					s.Set(class, on, flows)
 				}
 			}
-			refills.ground.skip, both.ground.skip = 1, r.IntN(2)
+			refills.patience.skip, both.patience.skip = 1, r.IntN(2)
 			want := toldBy(follows)
 			for _, s := range []*Levels{refills, both} {
 				if got := toldBy(s); !slices.Equal(got, want) || !slices.Equal(s.level, follows.level) ||

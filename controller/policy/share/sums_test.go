@@ -229,8 +229,8 @@ func slowly(o *Ordered, v *controller.View) string {
 	return fmt.Sprint(p.Share)
 }
 
-// TestSumsWithoutWideLinks: where others' bytes take a link that a fabric leaves out of its sums, as it carries all that
-// hosts send, rates are found from the rows.
+// TestSumsWithoutWideLinks: where others' bytes take a link that a fabric leaves out of its sums, as it carries all
+// that hosts send, rates are found from the rows.
 func TestSumsWithoutWideLinks(t *testing.T) {
 	v := crossbar(t, []flow{{0, 1, 1}})
 	c := &v.Coflows[0]
