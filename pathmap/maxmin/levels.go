@@ -48,11 +48,10 @@ type Levels struct {
 	changed []pathmap.LinkID
 	work    int64
 
-	necks    []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
-	told     []int32 // by class: its bottleneck after the last solution
-	seats    int64   // of classes on links
-	ground   ground
-	patience patience
+	necks  []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
+	told   []int32 // by class: its bottleneck after the last solution
+	seats  int64   // of classes on links
+	ground ground
 }
 
 // farBelow is about twice what a class can have: a sum is below -farBelow before it goes around.
@@ -219,7 +218,7 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 	}
 	s.epoch++
 	s.attachAll(moved)
-	if s.queue.len > 0 && !s.patience.tries() {
+	if s.queue.len > 0 && !s.ground.patience.tries() {
 		s.refill()
 	} else {
 		s.follow()
@@ -232,13 +231,13 @@ func (s *Levels) Solve(moved func(class, from, to int32)) []pathmap.LinkID {
 func (s *Levels) follow() {
 	for before := s.work; s.queue.len > 0; {
 		if !s.worth(s.work - before) {
-			s.patience.after(false)
+			s.ground.patience.after(false)
 			s.refill()
 			return
 		}
 		s.review(s.pop())
 	}
-	s.patience.after(true)
+	s.ground.patience.after(true)
 }
 
 // mark is a level and the link that has it. The water meets the lower one first.

@@ -5,6 +5,8 @@ type ground struct {
 	filled []uint32 // by class: the last of them that gave it a rate
 	water  []water  // by link
 	poured []move   // classes that have another bottleneck than before
+
+	patience patience
 }
 
 // water is what is left of a link while all levels are found from the ground up.
@@ -15,12 +17,9 @@ type water struct {
 	most  int64 // the highest level that others of its flows have
 }
 
-// What a solution costs, in seats (of a class on a link) that are looked at from the ground up: one that is looked
-// at to follow a change costs as much as followCost of them, and a link linkCost.
-const (
-	followCost = 4
-	linkCost   = 4
-)
+// linkCost is what a link costs a solution from the ground up, in seats (of a class on a link) that it looks at. One
+// that is looked at to follow a change costs about as much.
+const linkCost = 4
 
 // patience says which solutions try to follow the change: after one that gave up, some do not.
 type patience struct {
@@ -50,7 +49,7 @@ func (p *patience) after(success bool) {
 
 // worth reports whether a solution should go on to follow changes after that many seats.
 func (s *Levels) worth(seats int64) bool {
-	return followCost*seats <= s.seats+linkCost*int64(len(s.links))
+	return seats <= s.seats+linkCost*int64(len(s.links))
 }
 
 // refill finds all levels from the ground up: of the links with classes that have no level yet, the one that is full

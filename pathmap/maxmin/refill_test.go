@@ -32,7 +32,7 @@ func TestRefill(t *testing.T) {
 					s.Set(class, on, flows)
 				}
 			}
-			refills.patience.skip, both.patience.skip = 1, r.IntN(2)
+			refills.ground.patience.skip, both.ground.patience.skip = 1, r.IntN(2)
 			want := toldBy(follows)
 			for _, s := range []*Levels{refills, both} {
 				if got := toldBy(s); !slices.Equal(got, want) || !slices.Equal(s.level, follows.level) ||
