@@ -40,7 +40,7 @@ type Levels struct {
 	asks    asks
 	epoch   uint32
 	queue   queue       // links whose level may be another
-	heap    heap[int64] // from the ground up: all links, by where they are full
+	heap    heap[int64] // from the ground up: links with classes, by where they are full
 	rows    []sharer    // of the link that is being filled
 	reached []before    // links whose level this solution has changed, some of them back
 	felt    []int32     // classes whose bottleneck this solution has changed, likewise
@@ -119,7 +119,8 @@ func (s *Levels) clear(l int32) {
 }
 
 // Set gives a class that many flows, each on all of those links; zero flows remove it. The links are
-// distinct, at least one, and copied. It counts from the next Solve on.
+// distinct, at least one, and copied. Flows over the same two links are fewer than 2³¹ in all. It counts from the next
+// Solve on.
 func (s *Levels) Set(class int32, links []pathmap.LinkID, flows int32) {
 	if s.pairs != nil && (flows == 0 || len(links) <= 2) {
 		s.pairs.set(class, links, flows)

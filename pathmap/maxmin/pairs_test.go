@@ -133,11 +133,12 @@ func TestPairsFollowed(t *testing.T) {
 	}
 }
 
-// TestPairsRiseTogether: a link is full even where what others have on it grows by more than 64 bits hold before it is
+// TestRiseTogether: a link is full even where what others have on it grows by more than 64 bits hold before it is
 // looked at.
-func TestPairsRiseTogether(t *testing.T) {
-	for n := int32(2); n < 40; n++ {
-		s := NewLevels(slices.Repeat([]float64{1}, 400)) // so many that the change is followed
+func TestRiseTogether(t *testing.T) {
+	for i := range int32(80) {
+		n, kind := 2+i/2, [...]func([]float64) *Levels{NewLevels, newLevels}[i%2]
+		s := kind(slices.Repeat([]float64{1}, 400)) // so many that the change is followed
 		none := func(int32, int32, int32) {}
 		for l := range n {
 			s.Set(l, ends(l, n), 1)
@@ -154,35 +155,37 @@ func TestPairsRiseTogether(t *testing.T) {
 	}
 }
 
-// TestPairsGrowTogether: a link is full even where what others have on it, at their levels of before, goes around 64
+// TestGrowTogether: a link is full even where what others have on it, at their levels of before, goes around 64
 // bits unseen when their flows become more.
-func TestPairsGrowTogether(t *testing.T) {
-	const few, many = 4 * 64, 12 * 64 // flows that at that level have a quarter of 64 bits, and three quarters
-	grown := []int32{few, many, few, many, many, many, many, few, few, many, few, few, many, few, many, few}
+func TestGrowTogether(t *testing.T) {
+	const some, many = 4 * 64, 12 * 64 // flows that at that level have a quarter of 64 bits, and three quarters
+	grown := []int32{some, many, some, many, many, many, many, some, some, many, some, some, many, some, many, some}
 	n := int32(len(grown))
-	s := NewLevels(slices.Repeat([]float64{1}, 400)) // so many that the change is followed
-	none := func(int32, int32, int32) {}
-	for l := range n {
-		s.Set(l, ends(l, n), 1)
-		s.Set(n+l, ends(l, l), 63)
-	}
-	s.Solve(none)
-	order := make([]int32, n) // few and many in turns
+	order := make([]int32, n) // some and many in turns
 	f, m := 0, 1
 	for l, g := range grown {
-		if g == few {
+		if g == some {
 			order[f], f = int32(l), f+2
 		} else {
 			order[m], m = int32(l), m+2
 		}
 	}
-	for _, l := range order {
-		s.Set(n+l, nil, 0)
-		s.Set(l, ends(l, n), 1+grown[l])
-	}
-	s.Solve(none)
-	if neck := s.Neck(0); neck != n {
-		t.Errorf("class 0 is held back by %d, want %d, which has level %v", neck, n, s.Level(16))
+	for _, kind := range []func([]float64) *Levels{NewLevels, newLevels} {
+		s := kind(slices.Repeat([]float64{1}, 400)) // so many that the change is followed
+		none := func(int32, int32, int32) {}
+		for l := range n {
+			s.Set(l, ends(l, n), 1)
+			s.Set(n+l, ends(l, l), 63)
+		}
+		s.Solve(none)
+		for _, l := range order {
+			s.Set(n+l, nil, 0)
+			s.Set(l, ends(l, n), 1+grown[l])
+		}
+		s.Solve(none)
+		if neck := s.Neck(0); neck != n {
+			t.Errorf("class 0 is held back by %d, want %d, which has level %v", neck, n, s.Level(16))
+		}
 	}
 }
 
