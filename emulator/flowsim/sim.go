@@ -126,13 +126,6 @@ func (s *Sim) Next() (time.Duration, bool) {
 	return s.clock.Next()
 }
 
-// Computing returns how many tasks compute, those of hosts that have failed meanwhile included.
-func (s *Sim) Computing() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.running) - len(s.idle)
-}
-
 // At plans a call of f at an instant of the simulation; a past instant means now. Advance calls f in
 // the order of (instant, order planned). f can use the Sim and its doors, but must not call Advance.
 func (s *Sim) At(t time.Duration, f func()) {

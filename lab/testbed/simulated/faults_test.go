@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -122,30 +120,6 @@ func TestFaultThatStays(t *testing.T) {
 	}
 	if r := o.ResultOf(s); len(r.Jobs) != countEnded(s, o) || !r.Faults[0].Lasts {
 		t.Errorf("%d jobs in the report; faults %+v", len(r.Jobs), r.Faults)
-	}
-}
-
-// TestFaultThatStaysEndsRun: a host flow without any path does not keep a run alive, whatever wakes its policy.
-func TestFaultThatStaysEndsRun(t *testing.T) {
-	t.Parallel()
-	trace := filepath.Join(t.TempDir(), "trace")
-	if err := os.WriteFile(trace, []byte("3 2\n1 0 1 0 1 1:15\n2 0 1 2 1 0:50\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for _, name := range []string{"random+ecmp", "random+ecmp+dclas", "random+ecmp+rotor-vlb",
-		"random+ecmp+sunflow-every", "joint"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := labtest.WithFaults(t, "hybrid:racks=3,hosts=1,spines=1,eps=10Mbps,dark=10ms", name,
-				"1ms fail link h1-0-tor1", func(o *scenario.Options) { o.Trace = trace })
-			o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if ended := countEnded(s, o); ended != 1 {
-				t.Errorf("%d jobs ended", ended)
-			}
-		})
 	}
 }
 

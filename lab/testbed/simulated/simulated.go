@@ -32,16 +32,15 @@ import (
 // everywhere; its log entries are applied without serialising, and devices and hosts are called
 // directly.
 type Testbed struct {
-	s        *scenario.Scenario
-	Env      Options
-	Sim      *flowsim.Sim
-	State    *state.State
-	loop     *loop.Loop
-	asks     controller.Policy // of loop
-	paths    *pathmap.Map
-	index    *live.Paths // nil where nothing fails
-	notes    notes
-	progress progress
+	s     *scenario.Scenario
+	Env   Options
+	Sim   *flowsim.Sim
+	State *state.State
+	loop  *loop.Loop
+	asks  controller.Policy // of loop
+	paths *pathmap.Map
+	index *live.Paths // nil where nothing fails
+	notes notes
 
 	control   control
 	Seats     simulatedReplicas
@@ -232,7 +231,7 @@ func (x *Testbed) Wait(ctx context.Context) error {
 		if at, ok := x.Sim.Next(); ok {
 			wake = min(wake, at)
 		}
-		if wake == southbound.Never || x.events&0xfff == 0xfff && x.stalled() {
+		if wake == southbound.Never {
 			return fmt.Errorf("%w at %v with %d of %d jobs ended: %s", testbed.ErrStill, x.now, x.State.Finished(),
 				len(x.s.Jobs), x.waits())
 		}
