@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"lightloom/pathmap"
@@ -51,10 +50,10 @@ func dialDevices(f func() *topo.Fabric, c *ReplicaConfig, now func() inventory.D
 		if node.Role == pathmap.Host {
 			continue
 		}
-		id, open := southbound.DeviceID(i), new(atomic.Bool)
+		id, changes := southbound.DeviceID(i), new(gnmi.Changes)
 		lines[id] = gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) {
 			return now().Dial(ctx, f(), id, by, os.Getenv, func(cfg *gnmi.Config) {
-				cfg.Start, cfg.Timeout, cfg.Turns, cfg.Open = c.Epoch, dialWithin, turns, open
+				cfg.Start, cfg.Timeout, cfg.Turns, cfg.Changes = c.Epoch, dialWithin, turns, changes
 				cfg.Election = func() gnmi.Election { return election }
 			})
 		}, func() time.Duration { return now().SetWithin(node.Name) })

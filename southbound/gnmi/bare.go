@@ -17,8 +17,15 @@ type bareness struct {
 	listed int  // answers that listed rules
 	bare   bool // a read found no rule; it began after the device was claimed, and no change has been sent since
 
-	open *atomic.Bool // Config.Open: the device may still make a change, and none has been accepted since it was sent
+	changes *Changes // Config.Changes
 }
+
+// Changes knows whether a device may still make a change that was sent to it. Sessions that follow each other at one
+// device share it: the answer to an earlier one's change says nothing of a later one.
+type Changes struct{ sent, accepted atomic.Int64 }
+
+// open reports whether no answer has come to the change that was sent last.
+func (c *Changes) open() bool { return c.accepted.Load() != c.sent.Load() }
 
 // claimed notes how a claim ended.
 func (b *bareness) claimed(err error) {
@@ -27,25 +34,23 @@ func (b *bareness) claimed(err error) {
 	b.fenced, b.bare = err == nil, false
 }
 
-// sent notes that a change goes out, and reports whether it finds no rule there.
-func (b *bareness) sent() bool {
+// sent notes that a change goes out, and returns its number, and whether it finds no rule there.
+func (b *bareness) sent() (number int64, bare bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	was := b.bare
-	b.bare = false
-	b.open.Store(true)
+	bare, b.bare = b.bare, false
 	b.sets++
-	return was
+	return b.changes.sent.Add(1), bare
 }
 
-// accepted notes that the change which was sent last has been made.
-func (b *bareness) accepted() { b.open.Store(false) }
+// accepted notes that a change has been made.
+func (b *bareness) accepted(number int64) { b.changes.accepted.Store(number) }
 
 // reading returns what ends a read that begins now.
 func (b *bareness) reading() (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	settled, sets, listed := b.fenced && !b.open.Load(), b.sets, b.listed
+	settled, sets, listed := b.fenced && !b.changes.open(), b.sets, b.listed
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()

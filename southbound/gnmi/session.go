@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	gpb "github.com/openconfig/gnmi/proto/gnmi"
@@ -68,11 +67,9 @@ type Config struct {
 	MaxBytes  int           // of one message; 0 means 16 MiB
 	// Turns has room for as many sessions as write a table or read a large answer at a time. It is shared by the
 	// sessions of a process, which would else hold the tables of all devices in several forms at once; nil: any number.
-	Turns chan struct{}
-	Poll  time.Duration // between two reads of what a device can not stream; 0 means 1 s
-	// Open is whether the device may still make a change whose answer has not come. Sessions that follow each other at
-	// one device share it; nil: this is the only one.
-	Open *atomic.Bool
+	Turns   chan struct{}
+	Poll    time.Duration // between two reads of what a device can not stream; 0 means 1 s
+	Changes *Changes      // shared by sessions that follow each other at one device; nil: this is the only one
 }
 
 // StreamWindow and ConnWindow are the HTTP/2 flow-control windows, in bytes, of a stream and of a
@@ -148,7 +145,7 @@ func open(cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{cfg: cfg, conn: conn, client: gpb.NewGNMIClient(conn), turn: make(chan struct{}, 1)}
-	s.rules.open = cmp.Or(cfg.Open, new(atomic.Bool))
+	s.rules.changes = cmp.Or(cfg.Changes, new(Changes))
 	if cfg.Profile != nil {
 		s.model = cfg.Profile.Model()
 	}
@@ -311,7 +308,7 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 			return err
 		}
 	}
-	bare := s.rules.sent()
+	number, bare := s.rules.sent()
 	if w, ok := s.writer.(*ruleWriter); ok {
 		w.bare = bare
 	}
@@ -332,7 +329,7 @@ func (s *Session) send(ctx context.Context, c *southbound.Change) error {
 		s.distrust()
 		return err
 	}
-	s.rules.accepted()
+	s.rules.accepted(number)
 	s.writer.Accepted()
 	s.gathered(c)
 	written := s.writer

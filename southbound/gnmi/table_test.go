@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,7 +214,7 @@ func TestTableAfterRedial(t *testing.T) {
 	sw := deletes{villain: villain{get: func(context.Context) (*gpb.GetResponse, error) {
 		return &gpb.GetResponse{}, nil
 	}}, sets: make(chan int, 1), held: make(chan struct{}), heeds: true}
-	cfg := gnmi.Config{Name: "d", Addr: serve(t, sw), Plaintext: true, Timeout: time.Minute, Open: new(atomic.Bool),
+	cfg := gnmi.Config{Name: "d", Addr: serve(t, sw), Plaintext: true, Timeout: time.Minute, Changes: new(gnmi.Changes),
 		Profile: gnmi.OpenConfig{Ports: 4, Racks: 100}, Election: func() gnmi.Election { return leads }}
 	l := gnmi.NewLazy(func(ctx context.Context) (gnmi.Line, error) { return gnmi.Dial(ctx, cfg) }, nil)
 	defer l.Close()
