@@ -68,7 +68,8 @@ func failedUp(cmd *exec.Cmd, log *os.File, stderr io.Writer) error {
 	return errors.Join(errors.New("up: the fabric did not come up"), err)
 }
 
-// show prints what is in a log now. Whoever writes to it moves its offset, which is this process's too.
+// show prints what is in a log now. It reads by position: the fabric, which writes to the same open file, moves the
+// offset of that file, and what lies before it would be left out.
 func show(to io.Writer, log *os.File) {
 	if st, err := log.Stat(); err == nil {
 		_, _ = io.Copy(to, io.NewSectionReader(log, 0, st.Size()))
