@@ -48,9 +48,13 @@ type Levels struct {
 	changed []pathmap.LinkID
 	work    int64
 
-	necks  []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
-	told   []int32 // by class: its bottleneck after the last solution
-	seats  int64   // of classes on links
+	necks []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
+	told  []int32 // by class: its bottleneck after the last solution
+	seats int64   // of classes on links
+
+	shares  []shares // by link, where some holds back many classes
+	crowded int      // links of which they are counted
+
 	ground ground
 }
 
@@ -328,6 +332,10 @@ func (s *Levels) review(l int32) {
 func (s *Levels) relevel(l int32, now int64) {
 	c := changeOf(s.level[l], now)
 	s.put(l, now)
+	if with := s.sharesOf(l); len(with) > 0 {
+		s.passAll(with, &c)
+		return
+	}
 	own := s.links[l].on[:s.links[l].own]
 	s.work += int64(len(own))
 	for _, o := range own {
@@ -366,6 +374,21 @@ func (s *Levels) pass(o seat, but int32, c *change) {
 	more = c.rough * flows
 	for rest := ^k.exact & (1<<k.n - 1); rest != 0; rest &= rest - 1 {
 		s.hearRoughly(k.links[bits.TrailingZeros8(rest)], more, from)
+	}
+}
+
+// passAll is pass for all classes that a link holds back.
+func (s *Levels) passAll(with []share, c *change) {
+	s.work += int64(len(with))
+	from := min(c.was, c.now)
+	for _, h := range with {
+		switch {
+		case h.flows == 0:
+		case s.links[h.link].exact:
+			s.hear(h.link, c.more*int64(h.flows), c.now, from)
+		case c.rough != 0:
+			s.hearRoughly(h.link, c.rough*int64(h.flows), from)
+		}
 	}
 }
 
@@ -534,6 +557,13 @@ func (s *Levels) leave(l, class int32, rate int64) {
 
 // hold notes the bottleneck of a class.
 func (s *Levels) hold(class, l int32) {
+	if s.crowded > 0 {
+		flows := s.classes[class].flows
+		if from := s.necks[class]; from != none {
+			s.add(from, class, -flows)
+		}
+		s.add(l, class, flows)
+	}
 	s.necks[class] = l
 	s.feel(class)
 }
