@@ -94,6 +94,42 @@ func circuitBound(j *controller.Job, f topo.Spec) time.Duration {
 	return t
 }
 
+// TestRatesOfCircuits: where every byte takes a circuit, a host flow without one takes no part of a port, and max-min
+// fair rates and equal parts of ports are what hosts find by themselves.
+func TestRatesOfCircuits(t *testing.T) {
+	t.Parallel()
+	trace := filepath.Join(t.TempDir(), "trace")
+	if err := os.WriteFile(trace, []byte("3 2\n1 0 1 0 2 1:100 2:100\n2 5 1 0 1 1:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, circuits := range []string{"sunflow", "sunflow-turning", "solstice", "edmonds", "rotor"} {
+		t.Run(circuits, func(t *testing.T) {
+			t.Parallel()
+			var want []time.Duration
+			for _, share := range []string{"tcp", "maxmin", "fairport"} {
+				s := labtest.WithFaults(t, "crossbar:ports=3,rate=1Gbps,dark=10ms", "random+ecmp+"+circuits+"+"+share, "",
+					func(o *scenario.Options) { o.Trace = trace })
+				o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ends []time.Duration
+				for _, c := range o.State.Coflows {
+					ends = append(ends, c.Ended)
+				}
+				if want == nil {
+					want = ends
+				}
+				for i := range ends {
+					if d := ends[i] - want[i]; d.Abs() > time.Microsecond {
+						t.Errorf("%s: coflow %d ended at %v, under tcp at %v", share, i, ends[i], want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
 // TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator:
 // average CCT and mean of CCT over the bound, all coflows together, within 1 %.
 func TestSunflowFigures(t *testing.T) {
