@@ -130,6 +130,36 @@ func TestRatesOfCircuits(t *testing.T) {
 	}
 }
 
+// TestRatesOfCircuitTakenOver: a coflow that takes over the circuit of another one, between other hosts of the same
+// racks, is told its rates, although no circuit moves.
+func TestRatesOfCircuitTakenOver(t *testing.T) {
+	t.Parallel()
+	trace := filepath.Join(t.TempDir(), "trace")
+	if err := os.WriteFile(trace, []byte("3 2\n1 0 1 2 1 1:7.3\n2 1 1 2 1 1:7.3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, share := range []string{"tcp", "maxmin", "fairport", "sebf", "bssi", "dclas", "priority", "optba", "onfroba"} {
+		t.Run(share, func(t *testing.T) {
+			t.Parallel()
+			s := labtest.WithFaults(t, "hybrid:racks=3,hosts=3,spines=3,eps=333Mbps,ocs=10Gbps,dark=100us",
+				"random+ecmp+sunflow+"+share, "",
+				func(o *scenario.Options) { o.Trace, o.Until = trace, time.Second })
+			o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended := countEnded(s, o); ended != 2 {
+				t.Errorf("%d of 2 jobs ended", ended)
+			}
+			for _, c := range o.State.Coflows {
+				if c.Ended-c.Ready > 50*time.Millisecond {
+					t.Errorf("coflow %d took %v", c.ID, c.Ended-c.Ready)
+				}
+			}
+		})
+	}
+}
+
 // TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator:
 // average CCT and mean of CCT over the bound, all coflows together, within 1 %.
 func TestSunflowFigures(t *testing.T) {
