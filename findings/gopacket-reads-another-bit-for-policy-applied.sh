@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Guess: gopacket's VXLAN has GBPApplied for the A bit of the group-policy draft, as Linux and scapy have it: 0x08 of the
-#        second byte.
+# Guess: GBPApplied of gopacket's VXLAN is the A bit of the group-policy draft, as in Linux and scapy: 0x08 of the second
+#        byte.
 # Seen:  it reads and writes 0x80, which is reserved: a packet whose policy Linux has applied is decoded as one that it
 #        has not, and one that gopacket marks as applied has no A for scapy. The D bit
 #        and the group agree. The fork gopacket/gopacket has the A bit right.
