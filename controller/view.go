@@ -112,14 +112,26 @@ func (v *View) ReadRemaining() {
 	}
 }
 
-// Complete fills in what a coflow of a view has left where it is brief.
+// Complete fills in what a coflow of a view has left where it is brief. Where that is not known any more, it is what a
+// view says that was never brief: the coflow's sizes. A brief report does not stay, since it holds for some rows only.
 func (v *View) Complete(c *CoflowView) {
-	if !c.Remaining.Brief {
-		return
+	if c.Remaining.Brief {
+		c.Remaining = c.LeftBy(v.Rest)
 	}
-	if left, ok := v.Rest(c.ID); ok {
-		c.Remaining = left
+}
+
+// LeftBy returns what a coflow has left by left, and its sizes where left is nil or does not know its rows.
+func (c *CoflowView) LeftBy(left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
+	if c.Started && left != nil {
+		if l, ok := left(c.ID); ok && len(l.Base) == len(c.Tag) {
+			return l
+		}
 	}
+	base := make([]float64, len(c.Tag))
+	for i, b := range c.Size {
+		base[i] = float64(b)
+	}
+	return southbound.Remaining{F: 1, Base: base, Live: c.LiveRows}
 }
 
 // DeltaAt returns the expected reconfiguration delay of a move of an OCS port's circuit.

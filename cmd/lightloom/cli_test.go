@@ -344,6 +344,7 @@ func TestBadCommandLines(t *testing.T) {
 		{"controller run --fabric hybrid:racks=2,hosts=1 --devices d --tls-dir k --sample-period 1ms", "is below 10ms",
 			"--sample-period 1s"},
 		{"up --fabric f --policy a,b", "names 2 policies", "--policy crosslayer+sunflow"},
+		{"docs --listen 0.0.0.0:80", `serve docs at "0.0.0.0:80"`, "--listen 127.0.0.1:8080"},
 		{"exec", "there is no host", "h0-0 -- COMMAND"},
 		{"exec -- ls", "no host before --", "h0-0 -- COMMAND"},
 		{"status -o xml", `--output "xml"`, "--output json"},

@@ -209,6 +209,12 @@ func TestPolicyHelp(t *testing.T) {
 			t.Errorf("policies does not list %q:\n%s", p.Name, list)
 		}
 	}
+	_, want, _ := r.run("policy", "list", "-o", "json")
+	for _, name := range []string{"policies", "policy"} {
+		if status, got, stderr := r.run(name, "-o", "json"); status != statusOK || got != want {
+			t.Errorf("%s -o json: status %d, %q, prints\n%s", name, status, stderr, got)
+		}
+	}
 }
 
 // TestDocumentedTests: every test that faults.md names is there.

@@ -22,8 +22,9 @@ func newPolicy() *cobra.Command {
 	}
 	list := newPolicyList()
 	c.Aliases = []string{"policies"} // which lists them without another word
+	c.Flags().AddFlag(list.Flags().Lookup("output"))
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if c.CalledAs() == c.Name() {
+		if c.CalledAs() == c.Name() && !c.Flags().Changed("output") {
 			return c.Help()
 		}
 		list.SetOut(c.OutOrStdout())

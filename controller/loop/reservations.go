@@ -216,6 +216,7 @@ func (l *Loop) beginOne(s *state.State, now time.Duration, r *state.CircuitReser
 	if c.Out == r.Out && c.Phase == controller.InService { // else they are steered once it is
 		l.steering.changed(&r.CircuitReservation)
 		l.noteService(s, now, 0, &r.CircuitReservation)
+		l.pending.note(controller.CircuitInService, now, -1, r.Coflow, 0) // others' rates were decided before
 	}
 	if c.Out != r.Out || c.Phase == controller.NoCircuit {
 		if other := s.Leading(r.Out); other != southbound.NoPort { // it goes dark

@@ -253,6 +253,21 @@ func TestReasonOfIncremental(t *testing.T) {
 	}
 }
 
+// TestReasonOfMoreThanAllSlots: an incremental job that takes more slots than there are says what could start it.
+func TestReasonOfMoreThanAllSlots(t *testing.T) {
+	f, err := topo.New(topo.Spec{Kind: topo.LeafSpine, Racks: 2, Hosts: 1, Slots: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := state.New(f)
+	apply(t, s, state.Entry{Kind: state.JobAccepted, Job: waves()})
+	want := "it waits for slots; all its tasks take 5, and there are 4, so that only a policy starts it that places " +
+		"tasks one by one, such as fair"
+	if got := s.Reasons()[0]; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestReasons: what has not ended has a reason only where something is amiss, or it waits for slots.
 func TestReasons(t *testing.T) {
 	f := fabric(t)

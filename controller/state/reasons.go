@@ -103,6 +103,10 @@ func (s *State) awaitsSlots(j *Job) string {
 				left)
 		}
 	}
+	if n, all := j.Slots(), s.fabric.Hosts()*s.fabric.Spec.Slots; j.Incremental && n > all {
+		return fmt.Sprintf("it waits for slots; all its tasks take %d, and there are %d, so that only a policy starts it "+
+			"that places tasks one by one, such as fair", n, all)
+	}
 	return "it waits for slots"
 }
 

@@ -42,7 +42,7 @@ func (s *State) FillRemaining(v *controller.View, left func(southbound.CoflowID)
 	s.shown.blind = false
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
-		c.Remaining = leftOf(c, left)
+		c.Remaining = c.LeftBy(left)
 	}
 }
 
@@ -129,21 +129,6 @@ func viewCoflow(out *controller.CoflowView, c *Coflow, j *Job) {
 	if j.Deadline > 0 {
 		out.Deadline = j.Arrival + j.Deadline
 	}
-}
-
-// leftOf returns what is left of a coflow by left, or its sizes.
-func leftOf(c *controller.CoflowView,
-	left func(southbound.CoflowID) (southbound.Remaining, bool)) southbound.Remaining {
-	if c.Started && left != nil {
-		if l, ok := left(c.ID); ok && len(l.Base) == len(c.Tag) {
-			return l
-		}
-	}
-	base := make([]float64, len(c.Tag))
-	for i, b := range c.Size {
-		base[i] = float64(b)
-	}
-	return southbound.Remaining{F: 1, Base: base, Live: c.LiveRows}
 }
 
 // viewRunning names the jobs with stages that coflows belong to.

@@ -9,7 +9,7 @@ import "lightloom/pathmap"
 // account counts what a host flow has received on its route.
 func (f *fluid) account(b int32) {
 	bu := &f.hostFlows[b]
-	if bu.class == gone || bu.class == onHold {
+	if bu.class == gone || bu.class == onHold && bu.holds() {
 		return // all that it has received is there
 	}
 	f.count(bu, f.leftOf(b))
@@ -17,6 +17,9 @@ func (f *fluid) account(b int32) {
 
 // count counts all but what a host flow has left as received on its route.
 func (f *fluid) count(bu *hostFlow, left float64) {
+	if f.awaits(left) {
+		left = 0
+	}
 	if received := bu.size - ceil(left); received > bu.counted {
 		f.routes[bu.route].unposted += received - bu.counted
 		bu.counted = received

@@ -6,6 +6,7 @@ import (
 
 	"lightloom/emulator/des"
 	"lightloom/pathmap"
+	"lightloom/southbound"
 )
 
 // unbounded is the wish of a host flow that takes whatever it gets.
@@ -255,10 +256,10 @@ func (cs *classes) rescheduleClass(index int32) {
 		cs.redue(index)
 		return
 	}
-	if c.size > 0 && c.rate > 0 {
-		if d, ok := until(cs.hostFlows[c.first].mark-c.v, c.rate); ok {
+	if c.size > 0 {
+		if end := cs.endOf(cs.hostFlows[c.first].mark-c.v, c.rate, c.at); end != southbound.Never {
 			c.planned = true
-			cs.schedule(&cs.rests[index].next, cs.grid(c.at+d), event{kind: classEnds, index: index})
+			cs.schedule(&cs.rests[index].next, end, event{kind: classEnds, index: index})
 			return
 		}
 	}

@@ -118,6 +118,8 @@ func (f *fluid) place(b int32, left float64) {
 		} else {
 			f.individual.add(b, left, wish)
 		}
+	case f.awaits(left) && (co.until == 0 || co.until > now): // no pace has anything to do with it any more
+		f.hold(b, left)
 	case co.until == 0 || r.fate == arrives && co.until > now:
 		f.paces.join(co, b, left)
 	case co.until > now:

@@ -87,6 +87,10 @@ func (ir *individualRates) insert(b int32, left, wish float64) {
 		end: southbound.Never, coflow: ir.hostFlows[b].coflow, src: r.src, dst: r.dst, tight: ir.tight(r),
 		stands: r.fate != arrives})
 	ir.asks(&ir.rows[len(ir.rows)-1], 0, wish)
+	if ir.awaits(left) {
+		ir.rows[len(ir.rows)-1].end = ir.endOf(left, 0, 0)
+		ir.reorder(int32(len(ir.rows) - 1))
+	}
 	ir.disturb()
 }
 
@@ -158,10 +162,8 @@ func (ir *individualRates) change(i int32, bits float64) bool {
 	}
 	now := ir.clock.Now()
 	ir.coflows[r.coflow].apart.Change(r.sent(), bits, ir.perBit, now)
-	r.left, r.at, r.rate, r.bits, r.end = r.leftAt(now), now, rate, bits, southbound.Never
-	if d, ok := until(r.left, rate); rate > 0 && ok {
-		r.end = ir.grid(now + d)
-	}
+	r.left, r.at, r.rate, r.bits = r.leftAt(now), now, rate, bits
+	r.end = ir.endOf(r.left, rate, now)
 	return true
 }
 

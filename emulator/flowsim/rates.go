@@ -144,16 +144,18 @@ func (f *fluid) extraAgain(co *coflow, b int32, extra float64, ahead bool) {
 // pace gives a paced coflow another finish instant, and sets in again what had fallen out.
 func (f *fluid) pace(index int32, until time.Duration) {
 	co := &f.coflows[index]
-	held := co.until == 0
+	now := f.clock.Now()
+	held, passed := co.until == 0, f.quantum > 0 && co.until > 0 && co.until <= now && co.on > 0
 	f.paces.set(index, until)
-	overdue := until > 0 && until <= f.clock.Now()
-	if co.late == 0 && !held && !overdue {
+	overdue := until > 0 && until <= now
+	if co.late == 0 && !held && !overdue && !passed {
 		return
 	}
 	for b := co.first; b < co.end; b++ {
 		switch class := f.hostFlows[b].class; {
 		case class == gone:
 		case class >= 0 && f.classes.list[class].alone,
+			class == onPace && passed,
 			class == onPace && until > 0 && (overdue || f.routes[f.hostFlows[b].route].fate != arrives):
 			f.again(b)
 		}

@@ -58,6 +58,7 @@ type eventKind uint8
 
 const (
 	classEnds      eventKind = iota + 1 // the first host flows of a class end
+	heldEnds                            // a host flow ends that was withheld after its last byte
 	groupEnds                           // the first host flows of a group end
 	paceEnds                            // a coflow's finish instant
 	individualEnds                      // the first host flows with rates of their own end
@@ -212,6 +213,8 @@ func (s *Sim) happen(ev event) {
 	switch ev.kind {
 	case classEnds:
 		s.fluid.classes.end(ev.index)
+	case heldEnds:
+		s.fluid.endHeld(ev.index)
 	case groupEnds:
 		s.fluid.levels.groupEnd(ev.index)
 	case paceEnds:

@@ -145,6 +145,22 @@ func (st *state) grid(at time.Duration) time.Duration {
 	return max((at-slackness+st.quantum-1)/st.quantum*st.quantum, st.clock.Now())
 }
 
+// awaits reports whether of a host flow with left bytes left only the end is to be reported, at the next instant of
+// the grid. That happens whatever becomes of its route and its rate in between: who sets these takes it for ended.
+func (st *state) awaits(left float64) bool { return st.quantum > 0 && left < nothing }
+
+// endOf returns when the end of a host flow is reported that has left bytes left at an instant, and a rate in bytes a
+// nanosecond since; southbound.Never where it has none.
+func (st *state) endOf(left, rate float64, at time.Duration) time.Duration {
+	if d, ok := until(left, rate); rate > 0 && ok {
+		return st.grid(at + d)
+	}
+	if rate == 0 && st.awaits(left) {
+		return st.grid(st.clock.Now())
+	}
+	return southbound.Never
+}
+
 // until is how long n bytes take at a rate in bytes a nanosecond, rounded up: a host flow never ends
 // before its last byte. A ten-billionth of a millionth less counts as whole, so that a quotient that is
 // integral in exact arithmetic stays so.

@@ -59,8 +59,8 @@ func ListenLoopback(what, flag, address string) (net.Listener, error) {
 	}
 	host, _, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(host); err != nil || host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, hint.New(fmt.Sprintf("serve %s at %q: it is for browsers on this machine: its address is a loopback's",
-			what, address), "write "+flag+" 127.0.0.1:8080")
+		return nil, hint.Wrong(hint.New(fmt.Sprintf("serve %s at %q: it is for browsers on this machine: its address is "+
+			"a loopback's", what, address), "write "+flag+" 127.0.0.1:8080"))
 	}
 	ln, err := net.Listen("tcp", address)
 	if err != nil {

@@ -121,8 +121,9 @@ func (b *Broker) serve(ctx context.Context, now time.Time, j *Job, o *offer) err
 	}
 	own, has := o.own[j.ID]
 	if j.Lost() {
-		// Somebody may have written other nodes, which have no circuits.
-		joined := !slices.ContainsFunc(j.Require, func(n string) bool { return !slices.Contains(own, n) })
+		// Somebody may have written other nodes, which have no circuits, or fewer or none, to which Slurm adds any.
+		fewer := len(j.Require) == 0 || j.Named && len(j.Require) < j.Count
+		joined := !fewer && within(j.Require, own)
 		if has && joined && j.due(now) && o.ready(j, j.Require) {
 			if j.Mark == releasing { // this was cut off
 				return b.Slurm.Mark(ctx, j, placed)

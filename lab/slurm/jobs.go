@@ -181,18 +181,22 @@ func ParseJobs(b []byte) ([]Job, error) {
 	return out, nil
 }
 
-// recall reads from the mark which nodes were chosen, and finds out whether the user has named others.
+// recall reads from the mark which nodes were chosen, and finds out whether the user has named others, or some of them.
 func (j *Job) recall() {
 	mark, list, _ := strings.Cut(j.Mark, chosen)
 	j.Mark = mark
 	j.Chosen, _ = expandList(list) // what is none somebody else has written
-	own := map[string]bool{}
-	for _, n := range j.Chosen {
-		own[n] = true
-	}
-	others := slices.ContainsFunc(j.Require, func(n string) bool { return !own[n] })
 	j.Named = len(j.Require) > 0 && (j.Named || j.Mark == held || strings.HasPrefix(j.Mark, refused) ||
-		len(own) > 0 && others)
+		len(j.Chosen) > 0 && (!within(j.Require, j.Chosen) || !within(j.Chosen, j.Require)))
+}
+
+// within reports whether all of some nodes are among others.
+func within(some, nodes []string) bool {
+	in := map[string]bool{}
+	for _, n := range nodes {
+		in[n] = true
+	}
+	return !slices.ContainsFunc(some, func(n string) bool { return !in[n] })
 }
 
 // expandList returns the names of a list of hosts such as h0-[0-1],h2-0.

@@ -363,6 +363,11 @@ func TestNamed(t *testing.T) {
 	d.job.Require, d.job.Mark = nodes, placed
 	serve("others are written into it once it was released", "hold", "delete", "create h0-0,h1-0", "require 7 h0-0,h1-0",
 		"release")
+	d.job.Require, nodes = nodes[:1], nodes[:1]
+	serve("and then fewer than it asks for", "hold", "delete")
+	if d.job.Mark != refused+"--nodelist names fewer nodes than it asks for: name all, or none" {
+		t.Errorf("with fewer nodes than it asks for: %q", d.job.Mark)
+	}
 	d = &desk{job: Job{ID: 7, State: "PENDING", Reason: "JobHeldUser", Mark: held, Count: 2, Require: nodes, Named: true,
 		Comment: "lightloom:circuits=required,shape=2x2x1"}, slices: map[string]*apiv1.Slice{}}
 	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
@@ -373,7 +378,7 @@ func TestNamed(t *testing.T) {
 	var all []byte
 	on := func(nodes ...string) string { return (&Job{Chosen: nodes}).marked(placed) }
 	for _, mark := range []string{held, d.job.marked(placed), placed, d.job.marked(refused + "why"), on("h0-0", "h0-1"),
-		on("h1-0", "h1-1"), on("h1-[")} {
+		on("h1-0", "h1-1"), on("h1-["), on("h0-1")} {
 		all = fmt.Appendf(all, `,{"job_id":7,"required_nodes":"h0-1","admin_comment":%q}`, mark)
 	}
 	all = fmt.Appendf(all, `,{"job_id":7,"required_nodes":"","admin_comment":%q}`, (&Job{Named: true}).marked(releasing))
@@ -384,11 +389,24 @@ func TestNamed(t *testing.T) {
 	for i, want := range []struct {
 		mark  string
 		named bool
-	}{{held, true}, {placed, true}, {placed, false}, {refused + "why", true}, {placed, false}, {placed, true},
-		{placed, false}, {releasing, false}} {
+	}{{held, true}, {placed, true}, {placed, false}, {refused + "why", true}, {placed, true}, {placed, true},
+		{placed, false}, {placed, false}, {releasing, false}} {
 		if got[i].Mark != want.mark || got[i].Named != want.named {
 			t.Errorf("%q, named %v, want %+v", got[i].Mark, got[i].Named, want)
 		}
+	}
+}
+
+// TestCleared: a job whose nodes somebody takes out of its ReqNodeList, so that any would do, gets those again that
+// have its circuits.
+func TestCleared(t *testing.T) {
+	nodes := []string{"h0-0", "h1-0"}
+	d := &desk{job: Job{ID: 7, State: "PENDING", Reason: "Resources", Mark: placed, Count: 2, Chosen: nodes,
+		Comment: "lightloom:circuits=required"}, idle: map[string]bool{"h0-0": true, "h1-0": true, "h1-1": true},
+		slices: map[string]*apiv1.Slice{"slurm-7": {Name: "slurm-7", Owner: owner, Hosts: nodes}}}
+	err := d.broker(t).Serve(t.Context(), time.Unix(0, 0), []Job{d.job})
+	if want := []string{"hold", "require 7 h0-0,h1-0", "release"}; err != nil || !slices.Equal(d.told, want) {
+		t.Errorf("%v, %q, want %q", err, d.told, want)
 	}
 }
 

@@ -411,12 +411,9 @@ func (s *Levels) passLong(o seat, but int32, c *change) {
 // leaves. With plenty, it need not be exact any more.
 func (s *Levels) hear(l int32, more, rate, from int64) {
 	x := &s.links[l]
-	x.left -= more
+	x.lose(more)
 	x.most = max(x.most, rate)
 	if x.open > 0 || uint64(x.left-x.total)>>x.plenty > 0 {
-		if x.left < -farBelow {
-			x.most = unsure
-		}
 		s.meet(l, from)
 	}
 }
@@ -424,11 +421,15 @@ func (s *Levels) hear(l int32, more, rate, from int64) {
 // hearRoughly is hear for a link that is not exact.
 func (s *Levels) hearRoughly(l int32, more, from int64) {
 	x := &s.links[l]
-	if x.left -= more; x.left < x.total {
-		if x.left < -farBelow {
-			x.most = unsure
-		}
+	if x.lose(more); x.left < x.total {
 		s.meet(l, from)
+	}
+}
+
+// lose counts what classes with another bottleneck have more. The sum does not go around unseen.
+func (x *levelLink) lose(more int64) {
+	if x.left -= more; x.left < -farBelow {
+		x.most = unsure
 	}
 }
 
@@ -547,7 +548,7 @@ func (s *Levels) leave(l, class int32, rate int64) {
 		return
 	}
 	x, flows := &s.links[l], int64(s.classes[class].flows)
-	x.left -= rate * flows
+	x.lose(rate * flows)
 	x.most = max(x.most, rate)
 	x.open -= flows
 	x.own--

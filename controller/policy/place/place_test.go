@@ -21,6 +21,13 @@ func job(id controller.JobID, tasks int, arrival time.Duration) *controller.Job 
 	return j
 }
 
+// waves is an incremental job.
+func waves(id controller.JobID, tasks int) *controller.Job {
+	j := job(id, tasks, 0)
+	j.Incremental = true
+	return j
+}
+
 func TestAdmit(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
@@ -37,6 +44,10 @@ func TestAdmit(t *testing.T) {
 			[]controller.JobID{1, 2}},
 		{"not for ever", []int32{2, 1}, Patience,
 			[]*controller.Job{job(0, 4, 0), job(1, 2, 0), job(2, 1, 0)}, nil},
+		{"but for one that no slots suffice for", []int32{2, 1}, Patience,
+			[]*controller.Job{waves(0, 5), job(1, 2, 0), job(2, 1, 0)}, []controller.JobID{1, 2}},
+		{"an incremental one that all slots suffice for", []int32{2, 1}, Patience,
+			[]*controller.Job{waves(0, 4), job(1, 2, 0), job(2, 1, 0)}, nil},
 		{"bare coflows need no slot", []int32{0, 0}, time.Hour, []*controller.Job{job(0, 4, 0), job(1, 0, 0)},
 			[]controller.JobID{1}},
 		{"order of acceptance", []int32{2}, 0, []*controller.Job{job(7, 2, 0), job(3, 2, 0)},
@@ -45,7 +56,9 @@ func TestAdmit(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var got []controller.JobID
-			for _, j := range Admit(&controller.View{Free: tc.free, Now: tc.now, Waiting: tc.waiting}) {
+			v := controller.View{Fabric: &topo.Fabric{HostNode: make([]pathmap.NodeID, 2), Spec: topo.Spec{Slots: 2}},
+				Free: tc.free, Now: tc.now, Waiting: tc.waiting}
+			for _, j := range Admit(&v) {
 				got = append(got, j.ID)
 			}
 			if !slices.Equal(got, tc.want) {

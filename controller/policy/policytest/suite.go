@@ -113,27 +113,13 @@ func capable(t Reporter, seed uint64, v *controller.View, want [2]string, fresh 
 		if got := text(fresh().Decide(brief(v), nil)); !same(want, got, true) {
 			t.Fatalf("view %d: decides\n%s\nwhere what is left is brief, else\n%s", seed, got, want)
 		}
+		briefly(t, seed, fresh)
 	}
 	if can.Late {
 		if got := text(fresh().Decide(unread(v), nil)); !same(want, got, true) {
 			t.Fatalf("view %d: decides\n%s\nwhere it is to ask for what is left, else\n%s", seed, got, want)
 		}
 	}
-}
-
-// brief returns a copy of a view in which what coflows have left is brief, so that Base holds for none of their rows.
-func brief(v *controller.View) *controller.View {
-	c := *v
-	c.Coflows = slices.Clone(v.Coflows)
-	for i := range c.Coflows {
-		left := &c.Coflows[i].Remaining
-		left.Brief, left.Off, left.Base = true, nil, make([]float64, len(left.Base))
-	}
-	c.Rest = func(id southbound.CoflowID) (southbound.Remaining, bool) {
-		i, found := v.FindCoflow(id)
-		return v.Coflows[i].Remaining, found
-	}
-	return &c
 }
 
 // unread returns a copy of a blinded view, which is told what coflows have left once somebody asks.

@@ -101,7 +101,7 @@ func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
 	for _, r := range p.Route {
 		routed[r.Coflow] = r.Tags
 	}
-	held := holds(v)
+	held, only := holds(v), controller.CircuitsOnly(v.Fabric)
 	var all []class
 	for i := range v.Coflows {
 		c := &v.Coflows[i]
@@ -118,6 +118,7 @@ func live(v *controller.View, p *controller.Plan) ([]class, []int64) {
 			case c.Ended[r]:
 			case s != d && route.OnCircuit(v, c.ID, s, d):
 				all = append(all, class{c.Src[r], c.Dst[r], southbound.TagCircuit})
+			case s != d && only: // held until it has a circuit
 			case tag != southbound.TagHold && !held[hold{c.ID, s, d}] && !held[hold{controller.AnyCoflow, s, d}]:
 				all = append(all, class{c.Src[r], c.Dst[r], tag})
 			}

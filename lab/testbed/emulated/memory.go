@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,9 +23,9 @@ func memory() int64 {
 	return min(most, cgroupMemory(os.DirFS("/")))
 }
 
-// cgroupMemory is the lowest memory limit of a process's cgroup and those above it, of version 2 or 1, where they are
-// usually mounted; MaxInt64 if there is none. A container sees its own cgroup as the root, or below a path that is not
-// there.
+// cgroupMemory is the lowest memory limit of a process's cgroup and those above it, of version 2 where that is usually
+// mounted, or of version 1; MaxInt64 if there is none. A container sees its own cgroup as the root, or below a path
+// that is not there.
 func cgroupMemory(root fs.FS) int64 {
 	most := int64(math.MaxInt64)
 	text, err := fs.ReadFile(root, "proc/self/cgroup")
@@ -37,8 +38,8 @@ func cgroupMemory(root fs.FS) int64 {
 			continue
 		}
 		mount, file := "sys/fs/cgroup", "memory.max"
-		if part[1] == "memory" {
-			mount, file = "sys/fs/cgroup/memory", "memory.limit_in_bytes"
+		if slices.Contains(strings.Split(part[1], ","), "memory") {
+			mount, file = memoryMount(root), "memory.limit_in_bytes"
 		} else if part[1] != "" {
 			continue
 		}
@@ -54,4 +55,17 @@ func cgroupMemory(root fs.FS) int64 {
 		}
 	}
 	return most
+}
+
+// memoryMount is where version 1's controller of memory is mounted, by itself or with others.
+func memoryMount(root fs.FS) string {
+	text, _ := fs.ReadFile(root, "proc/self/mountinfo")
+	for line := range strings.Lines(string(text)) {
+		place, of, _ := strings.Cut(line, " - ")
+		at, what := strings.Fields(place), strings.Fields(of) // what: type, source, options
+		if len(at) > 4 && len(what) > 2 && what[0] == "cgroup" && slices.Contains(strings.Split(what[2], ","), "memory") {
+			return strings.TrimPrefix(at[4], "/")
+		}
+	}
+	return "sys/fs/cgroup/memory"
 }

@@ -2,9 +2,18 @@ package emulated
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"testing/fstest"
 )
+
+// mounts is a part of a mountinfo, with a line cut off.
+const mounts = `24 1 0:22 / /sys rw,nosuid shared:7 - sysfs sysfs rw
+31 24 0:27 / /sys/fs/cgroup rw shared:9 - tmpfs tmpfs rw,mode=755
+33 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw shared:11 - cgroup cgroup rw,cpu,cpuacct
+35 31 0:31 / /sys/fs/cgroup/hugetlb,memory rw shared:13 - cgroup cgroup rw,hugetlb,memory
+36 31 0:32
+`
 
 // TestCgroupMemory: of the limits of a cgroup and of those above it the lowest counts.
 func TestCgroupMemory(t *testing.T) {
@@ -25,10 +34,17 @@ func TestCgroupMemory(t *testing.T) {
 			"memory/docker/c/memory.limit_in_bytes": "600\n", "memory/memory.limit_in_bytes": "9223372036854771712\n"}, 600},
 		{"version 1, in a container", "4:memory:/docker/c\n", map[string]string{
 			"memory/memory.limit_in_bytes": "600\n"}, 600},
+		{"version 1, with another controller", "6:memory,hugetlb:/a\n", map[string]string{
+			"hugetlb,memory/a/memory.limit_in_bytes": "600\n"}, 600},
+		{"version 1, of another controller", "6:hugetlb:/a\n", map[string]string{
+			"hugetlb,memory/a/memory.limit_in_bytes": "600\n"}, none},
 		{"another one's", "4:memory:/a\n", map[string]string{"memory/b/memory.limit_in_bytes": "600\n"}, none},
 		{"no file of that form", "what\n0::/a\n", map[string]string{"a/memory.max": "1 GB\n"}, none},
 	} {
 		root := fstest.MapFS{"proc/self/cgroup": {Data: []byte(tt.own)}}
+		if strings.Contains(tt.own, "hugetlb") {
+			root["proc/self/mountinfo"] = &fstest.MapFile{Data: []byte(mounts)}
+		}
 		for at, text := range tt.files {
 			root["sys/fs/cgroup/"+at] = &fstest.MapFile{Data: []byte(text)}
 		}

@@ -94,6 +94,72 @@ func circuitBound(j *controller.Job, f topo.Spec) time.Duration {
 	return t
 }
 
+// TestRatesOfCircuits: where every byte takes a circuit, a host flow without one takes no part of a port, and max-min
+// fair rates and equal parts of ports are what hosts find by themselves.
+func TestRatesOfCircuits(t *testing.T) {
+	t.Parallel()
+	trace := filepath.Join(t.TempDir(), "trace")
+	if err := os.WriteFile(trace, []byte("3 2\n1 0 1 0 2 1:100 2:100\n2 5 1 0 1 1:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, circuits := range []string{"sunflow", "sunflow-turning", "solstice", "edmonds", "rotor"} {
+		t.Run(circuits, func(t *testing.T) {
+			t.Parallel()
+			var want []time.Duration
+			for _, share := range []string{"tcp", "maxmin", "fairport"} {
+				s := labtest.WithFaults(t, "crossbar:ports=3,rate=1Gbps,dark=10ms", "random+ecmp+"+circuits+"+"+share, "",
+					func(o *scenario.Options) { o.Trace = trace })
+				o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var ends []time.Duration
+				for _, c := range o.State.Coflows {
+					ends = append(ends, c.Ended)
+				}
+				if want == nil {
+					want = ends
+				}
+				for i := range ends {
+					if d := ends[i] - want[i]; d.Abs() > time.Microsecond {
+						t.Errorf("%s: coflow %d ended at %v, under tcp at %v", share, i, ends[i], want[i])
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestRatesOfCircuitTakenOver: a coflow that takes over the circuit of another one, between other hosts of the same
+// racks, is told its rates, although no circuit moves.
+func TestRatesOfCircuitTakenOver(t *testing.T) {
+	t.Parallel()
+	trace := filepath.Join(t.TempDir(), "trace")
+	if err := os.WriteFile(trace, []byte("3 2\n1 0 1 2 1 1:7.3\n2 1 1 2 1 1:7.3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, share := range []string{"tcp", "maxmin", "fairport", "sebf", "bssi", "dclas", "priority", "optba", "onfroba"} {
+		t.Run(share, func(t *testing.T) {
+			t.Parallel()
+			s := labtest.WithFaults(t, "hybrid:racks=3,hosts=3,spines=3,eps=333Mbps,ocs=10Gbps,dark=100us",
+				"random+ecmp+sunflow+"+share, "",
+				func(o *scenario.Options) { o.Trace, o.Until = trace, time.Second })
+			o, err := labtest.Simulate(t.Context(), s, s.Rows[0], nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ended := countEnded(s, o); ended != 2 {
+				t.Errorf("%d of 2 jobs ended", ended)
+			}
+			for _, c := range o.State.Coflows {
+				if c.Ended-c.Ready > 50*time.Millisecond {
+					t.Errorf("coflow %d took %v", c.ID, c.Ended-c.Ready)
+				}
+			}
+		})
+	}
+}
+
 // TestSunflowFigures holds the whole controller on the simulator against Sunflow's own simulator:
 // average CCT and mean of CCT over the bound, all coflows together, within 1 %.
 func TestSunflowFigures(t *testing.T) {
