@@ -52,8 +52,8 @@ type Levels struct {
 	told  []int32 // by class: its bottleneck after the last solution
 	seats int64   // of classes on links
 
-	shares  []shares // by link, where some holds back many classes
-	crowded int      // links of which they are counted
+	overlaps []*overlaps // by link, where some holds back many classes
+	crowded  int         // links of which they are counted
 
 	ground ground
 }
@@ -332,7 +332,7 @@ func (s *Levels) review(l int32) {
 func (s *Levels) relevel(l int32, now int64) {
 	c := changeOf(s.level[l], now)
 	s.put(l, now)
-	if with := s.sharesOf(l); len(with) > 0 {
+	if with, counted := s.overlapsOf(l); counted {
 		s.passAll(with, &c)
 		return
 	}
@@ -374,21 +374,6 @@ func (s *Levels) pass(o seat, but int32, c *change) {
 	more = c.rough * flows
 	for rest := ^k.exact & (1<<k.n - 1); rest != 0; rest &= rest - 1 {
 		s.hearRoughly(k.links[bits.TrailingZeros8(rest)], more, from)
-	}
-}
-
-// passAll is pass for all classes that a link holds back.
-func (s *Levels) passAll(with []share, c *change) {
-	s.work += int64(len(with))
-	from := min(c.was, c.now)
-	for _, h := range with {
-		switch {
-		case h.flows == 0:
-		case s.links[h.link].exact:
-			s.hear(h.link, c.more*int64(h.flows), c.now, from)
-		case c.rough != 0:
-			s.hearRoughly(h.link, c.rough*int64(h.flows), from)
-		}
 	}
 }
 

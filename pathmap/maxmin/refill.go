@@ -97,7 +97,7 @@ func (s *Levels) fill(all bool) bool {
 			continue
 		}
 		s.beExact(at.id)
-		if s.links[at.id].open != w.flows {
+		if s.links[at.id].open < w.flows {
 			s.take(at.id)
 		}
 		s.know(at.id, at.key, w.left, w.flows)
@@ -158,7 +158,7 @@ func (s *Levels) take(l int32) {
 // pour gives the classes that a link holds back its level.
 func (s *Levels) pour(l int32, level int64) {
 	rough := roughly(level)
-	if with := s.sharesOf(l); len(with) > 0 {
+	if with, counted := s.overlapsOf(l); counted {
 		s.work += int64(len(with))
 		for _, h := range with {
 			if h.flows > 0 {
@@ -182,7 +182,7 @@ func (s *Levels) pour(l int32, level int64) {
 // give gives flows a level.
 func (w *water) give(level, rough, flows int64) {
 	w.left -= level * flows
-	w.rough -= rough * flows
+	w.rough = max(w.rough-rough*flows, -farBelow) // the others of a link that is not filled can have more than 64 bits hold
 	w.flows -= flows
 	w.most = level
 }
