@@ -3,7 +3,7 @@ package maxmin
 // ground is what solutions from the ground up remember.
 type ground struct {
 	water []water // by link
-	work  int64   // of the last
+	work  int64   // of the last of them
 
 	patience patience
 }
@@ -12,14 +12,14 @@ type ground struct {
 type water struct {
 	left  int64 // of its capacity
 	rough int64 // likewise, with rates as they count on links that are not exact
-	flows int64 // that have no level yet; full: those of which it is the bottleneck have it
+	flows int64 // that have no level yet; full once the link has given them its own
 	most  int64 // the highest level that others of its flows have
 }
 
 const full = -1
 
-// linkCost is what a link costs a solution from the ground up, in seats (of a class on a link) that it looks at. One
-// that is looked at to follow a change costs about as much.
+// linkCost is what a link costs a solution from the ground up, in seats (of a class on a link) or overlaps that it
+// looks at. One that is looked at to follow a change costs about as much.
 const linkCost = 4
 
 // patience says which solutions try to follow the change: after one that gave up, some do not.
