@@ -182,7 +182,7 @@ func (s *Levels) pour(l int32, level int64) {
 // give gives flows a level.
 func (w *water) give(level, rough, flows int64) {
 	w.left -= level * flows
-	w.rough = max(w.rough-rough*flows, -farBelow) // the others of a link that is not filled can have more than 64 bits hold
+	w.rough = max(w.rough-rough*flows, -farBelow) // flows of a link left out can have more than 64 bits hold
 	w.flows -= flows
 	w.most = level
 }
