@@ -64,6 +64,7 @@ func (s *Levels) sitAt(class int32, links []pathmap.LinkID) {
 
 // attachAll makes the links' lists what was asked for. Links whose level may be another are in the queue then.
 func (s *Levels) attachAll(moved func(class, from, to int32)) {
+	s.forgetAll(len(s.asks.all))
 	s.asks.seen = 0
 	for i := range s.asks.all {
 		k := &s.asks.all[i]

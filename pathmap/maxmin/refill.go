@@ -3,16 +3,17 @@ package maxmin
 // ground is what solutions from the ground up remember.
 type ground struct {
 	water []water // by link
-	work  int64   // of the last of them
+	work  int64   // of the last solution from the ground up
 
-	patience patience
+	patience patience // with following
+	plenty   patience // with leaving out links that had plenty left
 }
 
 // water is what is left of a link while all levels are found from the ground up: half a line of a cache.
 type water struct {
 	left  int64 // of its capacity
 	rough int64 // likewise, with rates as they count on links that are not exact
-	flows int64 // that have no level yet; full once the link has given them its own
+	flows int64 // that have no level yet; full, a constant, once the link has given them its own
 	most  int64 // the highest level that others of its flows have
 }
 
@@ -48,31 +49,40 @@ func (p *patience) after(success bool) {
 	p.skip = p.vain
 }
 
-// worth reports whether a solution should go on to follow changes after that many seats.
-func (s *Levels) worth(seats int64) bool {
+// worth reports whether a solution should go on to follow changes after that many seats and overlaps: not once it has
+// looked at as many as the last one from the ground up, or as there are seats.
+func (s *Levels) worth(looked int64) bool {
+	most := s.seats
 	if s.ground.work > 0 {
-		return seats <= s.ground.work+linkCost*int64(len(s.links))
+		most = min(most, s.ground.work)
 	}
-	return seats <= s.seats+linkCost*int64(len(s.links))
+	return looked <= most+linkCost*int64(len(s.links))
 }
 
 // refill finds all levels from the ground up: of the links with classes that have no level yet, the one that is full
 // first, as the water rises, gives them its own, and other links have that much less left for the rest. What is left
 // for each flow never falls by that, not even rounded down, so that the levels are those that follow from each other.
 //
-// Links that had plenty left are looked at afterwards. If one has not, all are filled once more.
+// It takes the bottlenecks that classes had for theirs, and looks at the classes on a link only where some of its flows
+// without a level have their bottleneck elsewhere: these become its own.
+//
+// Links that are not exact are left out, and looked at afterwards. If one has not enough left, all are filled again.
 func (s *Levels) refill() {
 	for s.queue.len > 0 {
 		s.pop()
 	}
-	before := s.work
-	if !s.fill(false) {
+	before, done := s.work, false
+	if s.ground.plenty.tries() {
+		done = s.fill(false)
+		s.ground.plenty.after(done)
+	}
+	if !done {
 		s.fill(true)
 	}
 	s.ground.work = s.work - before
 }
 
-// fill is refill with links that had plenty left, or without: false means that one of them has not.
+// fill is refill with links that are not exact, or without: false means that one of them has not enough left.
 func (s *Levels) fill(all bool) bool {
 	s.heap.items, s.ground.water = s.heap.items[:0], s.ground.water[:0]
 	for l := range s.links {
@@ -107,7 +117,7 @@ func (s *Levels) fill(all bool) bool {
 	return all || s.hadPlenty()
 }
 
-// hadPlenty reports whether the links that have not been filled have plenty left.
+// hadPlenty reports whether the links that were left out have enough for all of their flows.
 func (s *Levels) hadPlenty() bool {
 	for l := range s.links {
 		x, w := &s.links[l], &s.ground.water[l]
