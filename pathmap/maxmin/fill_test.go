@@ -49,9 +49,37 @@ func (s *Levels) books() error {
 		if !x.exact && x.left < x.total {
 			return fmt.Errorf("link %d has %d left of %d, and is not exact", l, x.left, s.cap[l])
 		}
+		if err := s.overlapsAdd(int32(l)); err != nil {
+			return err
+		}
 		if level, _, _ := s.fillUp(int32(l)); level != s.level[l] {
 			return fmt.Errorf("link %d has level %d, from the ground up %d", l, s.level[l], level)
 		}
+	}
+	return nil
+}
+
+// overlapsAdd compares what a link that holds back many classes has in common with others with what these classes have.
+func (s *Levels) overlapsAdd(l int32) error {
+	if s.overlaps == nil || s.overlaps[l] == nil || s.overlaps[l].at == nil {
+		return nil
+	}
+	want := map[int32]int32{}
+	for _, o := range s.links[l].on[:s.links[l].own] {
+		for _, p := range s.linksOf(o.class) {
+			if p != l {
+				want[p] += s.classes[o.class].flows
+			}
+		}
+	}
+	for _, h := range s.overlaps[l].with {
+		if h.flows != want[h.link] {
+			return fmt.Errorf("link %d has %d flows in common with link %d, want %d", l, h.flows, h.link, want[h.link])
+		}
+		delete(want, h.link)
+	}
+	if len(want) > 0 {
+		return fmt.Errorf("link %d has %v in common with others, and does not know", l, want)
 	}
 	return nil
 }

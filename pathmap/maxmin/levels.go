@@ -48,9 +48,13 @@ type Levels struct {
 	changed []pathmap.LinkID
 	work    int64
 
-	necks  []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
-	told   []int32 // by class: its bottleneck after the last solution
-	seats  int64   // of classes on links
+	necks []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
+	told  []int32 // by class: its bottleneck after the last solution
+	seats int64   // of classes on links
+
+	overlaps []*overlaps // by link, where some holds back many classes
+	crowded  int         // links of which they are counted
+
 	ground ground
 }
 
@@ -328,6 +332,10 @@ func (s *Levels) review(l int32) {
 func (s *Levels) relevel(l int32, now int64) {
 	c := changeOf(s.level[l], now)
 	s.put(l, now)
+	if with, counted := s.overlapsOf(l); counted {
+		s.passAll(with, &c)
+		return
+	}
 	own := s.links[l].on[:s.links[l].own]
 	s.work += int64(len(own))
 	for _, o := range own {
@@ -535,6 +543,13 @@ func (s *Levels) leave(l, class int32, rate int64) {
 
 // hold notes the bottleneck of a class.
 func (s *Levels) hold(class, l int32) {
+	if s.crowded > 0 {
+		flows := s.classes[class].flows
+		if from := s.necks[class]; from != none {
+			s.add(from, class, -flows)
+		}
+		s.add(l, class, flows)
+	}
 	s.necks[class] = l
 	s.feel(class)
 }

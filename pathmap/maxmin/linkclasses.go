@@ -64,12 +64,13 @@ func (s *Levels) sitAt(class int32, links []pathmap.LinkID) {
 
 // attachAll makes the links' lists what was asked for. Links whose level may be another are in the queue then.
 func (s *Levels) attachAll(moved func(class, from, to int32)) {
+	s.forgetAll(len(s.asks.all))
 	s.asks.seen = 0
 	for i := range s.asks.all {
 		k := &s.asks.all[i]
 		for len(s.classes) <= int(k.class) {
 			s.classes, s.on = append(s.classes, levelClass{}), append(s.on, seating{})
-			s.necks, s.told, s.ground.filled = append(s.necks, none), append(s.told, none), append(s.ground.filled, 0)
+			s.necks, s.told = append(s.necks, none), append(s.told, none)
 		}
 		s.asks.seen += s.classes[k.class].flows // so that cache misses overlap
 	}
@@ -124,6 +125,9 @@ func (s *Levels) detach(i int32, moved func(class, from, to int32)) {
 		}
 	}
 	s.seats -= int64(len(places))
+	if s.crowded > 0 {
+		s.add(neck, i, -c.flows)
+	}
 	c.flows, s.necks[i] = 0, none
 	if s.told[i] != none {
 		moved(i, s.told[i], none)
@@ -160,6 +164,9 @@ func (s *Levels) resize(i, flows int32) {
 	neck, more := s.necks[i], int64(flows-c.flows)
 	rate := s.level[neck]
 	c.flows = flows
+	if s.crowded > 0 {
+		s.add(neck, i, int32(more))
+	}
 	for _, p := range s.linksOf(i) {
 		x := s.grow(p, more)
 		if p == neck {
