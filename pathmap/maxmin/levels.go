@@ -37,16 +37,13 @@ type Levels struct {
 	on    []seating   // by class
 	long  []longClass // by class, where some class has more than few links
 
-	asks    asks
-	epoch   uint32
-	queue   queue       // links whose level may be another
-	heap    heap[int64] // from the ground up: links with classes, by where they are full
-	rows    []sharer    // of the link that is being filled
-	reached []before    // links whose level this solution has changed, some of them back
-	felt    []int32     // classes whose bottleneck this solution has changed, likewise
-	moves   []move
-	changed []pathmap.LinkID
-	work    int64
+	asks  asks
+	epoch uint32
+	queue queue       // links whose level may be another
+	heap  heap[int64] // from the ground up: links with classes, by where they are full
+	rows  []sharer    // of the link that is being filled
+	news
+	work int64
 
 	necks []int32 // by class: its bottleneck, none where it has no flows, or no rate yet
 	told  []int32 // by class: its bottleneck after the last solution
@@ -56,6 +53,14 @@ type Levels struct {
 	crowded  int         // links of which they are counted
 
 	ground ground
+}
+
+// news is what a solution has changed.
+type news struct {
+	reached []before // links whose level it has changed, some of them back
+	felt    []int32  // classes whose bottleneck it has changed, likewise
+	moves   []move
+	changed []pathmap.LinkID
 }
 
 // farBelow is about twice what a class can have: a sum is below -farBelow before it goes around.
