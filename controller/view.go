@@ -112,8 +112,8 @@ func (v *View) ReadRemaining() {
 	}
 }
 
-// Complete fills in what a coflow of a view has left where it is brief. Where that is not known any more, it is what a
-// view says that was never brief: the coflow's sizes. A brief report does not stay, since it holds for some rows only.
+// Complete fills in what a coflow of a view has left where it is brief. Where Rest does not know the coflow's rows, it
+// has its sizes left, as in a view that was never brief. A brief report does not stay, since it holds for some rows only.
 func (v *View) Complete(c *CoflowView) {
 	if c.Remaining.Brief {
 		c.Remaining = c.LeftBy(v.Rest)

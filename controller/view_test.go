@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestComplete: what a brief report leaves out is read, and is the coflow's sizes where nobody knows it any more. A
-// report that is whole stays.
+// TestComplete: what a brief report leaves out is read by Rest. Where Rest is nil or does not know the coflow's rows, the
+// coflow has its sizes left. A report that is whole stays.
 func TestComplete(t *testing.T) {
 	rest := southbound.Remaining{F: 1, Base: []float64{3, 4}, Off: []southbound.OffLoad{{Row: 1, Base: 4}}, Live: 2}
 	sizes := southbound.Remaining{F: 1, Base: []float64{10, 20}, Live: 2}
@@ -26,7 +26,7 @@ func TestComplete(t *testing.T) {
 		{"brief", true, knows(rest, true), rest},
 		{"brief, not known", true, knows(southbound.Remaining{}, false), sizes},
 		{"brief, of other rows", true, knows(southbound.Remaining{F: 1, Base: []float64{3}}, true), sizes},
-		{"brief, nobody to ask", true, nil, sizes},
+		{"brief, Rest is nil", true, nil, sizes},
 		{"whole", false, knows(sizes, true), southbound.Remaining{F: 1, Base: []float64{3, 9}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -1,6 +1,6 @@
-// Package place holds the parts of a policy that decide where tasks run. Random, Packed and what rests on
-// Admit place all tasks of a job at once, or none, also of an incremental job: it may be placed piece by piece, and
-// need not. Fair, Corral, CoScheduler, Dawn and Packer place incremental jobs task by task.
+// Package place holds the parts of a policy that decide where tasks run. Random, Packed and others that call Admit
+// place all tasks of a job at once, or none, also where the job is incremental. Fair, Corral, CoScheduler, Dawn and
+// Packer place incremental jobs task by task.
 //
 // It uses slots and not the network: package joint weighs both.
 package place
@@ -18,8 +18,8 @@ import (
 // order of acceptance, and a later, smaller job can use slots that are too few for the one before and
 // would stand idle. Without a bound a wide job could wait for ever; after Patience no later job is
 // placed before it, so that slots become free as tasks end. Jobs without tasks (bare coflows) need no
-// slot and never wait. An incremental job of more slots than there are at all would never be placed
-// whole, and keeps nobody waiting.
+// slot and never wait. An incremental job of more slots than the fabric has can never be placed whole:
+// later jobs are placed before it, however long it has waited.
 const Patience = 30 * time.Second
 
 // Admit returns the waiting jobs that are to be placed now, in order of acceptance: a job is among them
