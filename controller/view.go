@@ -113,7 +113,7 @@ func (v *View) ReadRemaining() {
 }
 
 // Complete fills in what a coflow of a view has left where it is brief. Where Rest does not know the coflow's rows, it
-// has its sizes left, as in a view that was never brief. A brief report does not stay, since it holds for some rows only.
+// has its sizes left, as in a view that was never brief. A brief report does not stay: it holds for some rows only.
 func (v *View) Complete(c *CoflowView) {
 	if c.Remaining.Brief {
 		c.Remaining = c.LeftBy(v.Rest)

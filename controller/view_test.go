@@ -9,8 +9,8 @@ import (
 	"lightloom/southbound"
 )
 
-// TestComplete: what a brief report leaves out is read by Rest. Where Rest is nil or does not know the coflow's rows, the
-// coflow has its sizes left. A report that is whole stays.
+// TestComplete: what a brief report leaves out is read by Rest. Where Rest is nil or does not know the coflow's rows,
+// the coflow has its sizes left. A report that is whole stays.
 func TestComplete(t *testing.T) {
 	rest := southbound.Remaining{F: 1, Base: []float64{3, 4}, Off: []southbound.OffLoad{{Row: 1, Base: 4}}, Live: 2}
 	sizes := southbound.Remaining{F: 1, Base: []float64{10, 20}, Live: 2}
